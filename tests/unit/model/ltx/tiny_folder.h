@@ -21,6 +21,7 @@ class Golden {
   explicit Golden(const std::string& version);
   static Golden In(const std::string& folder);
   at::Tensor operator[](const std::string& name) const;
+  bool Has(const std::string& name) const { return set_.Find(name) != nullptr; }
 
  private:
   explicit Golden(WeightSet set) : set_(std::move(set)) {}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx2/stream_block.h"
+
+#include <vector>
+
+namespace reel::model::ltx2 {
+namespace {
+
+// A table [rows, D] and what times make [B, T, rows, D] of each row, [B, T, D].
+std::vector<at::Tensor> Summed(const at::Tensor& table, const at::Tensor& rows) {
+  return (rows + table).unbind(2);
+}
+
+}  // namespace
+
+at::Tensor Modulated(const at::Tensor& x, const StreamVectors::ScaleShift& by) {
+  return x * (1 + by.scale) + by.shift;
+}
+
+// Tables begin with the shift, but those between the streams with the scale.
+StreamVectors StreamBlock::VectorsOf(const StreamModulation& modulation) const {
+  StreamVectors vectors;
+  const std::vector<at::Tensor> rows = Summed(table, modulation.rows);
+  vectors.self = {.scale = rows[1], .shift = rows[0]};
+  vectors.self_gate = rows[2];
+  vectors.feed = {.scale = rows[4], .shift = rows[3]};
+  vectors.feed_gate = rows[5];
+  if (text_table.defined()) {
+    vectors.query = {.scale = rows[7], .shift = rows[6]};
+    vectors.query_gate = rows[8];
+    const std::vector<at::Tensor> text = modulation.text_rows.defined()
+                                             ? Summed(text_table, modulation.text_rows)
+                                             : text_table.unsqueeze(0).unsqueeze(0).unbind(2);
+    vectors.text = {.scale = text[1], .shift = text[0]};
+  }
+  const std::vector<at::Tensor> cross = Summed(cross_table.slice(0, 0, 4), modulation.cross_rows);
+  const StreamVectors::ScaleShift to_video = {cross[0], cross[1]}, to_audio = {cross[2], cross[3]};
+  const bool is_video = stream == Stream::kVideo;
+  vectors.cross_query = is_video ? to_video : to_audio;
+  vectors.cross_keys = is_video ? to_audio : to_video;
+  vectors.cross_gate = Summed(cross_table.slice(0, 4), modulation.cross_gate)[0];
+  return vectors;
+}
+
+at::Tensor StreamBlock::AddSelfAttention(const Ops& ops, const at::Tensor& x,
+                                         const StreamVectors& vectors, const StreamCall& call,
+                                         bool is_perturbed) const {
+  const at::Tensor normed = ops.AdalnRmsNorm(x, {vectors.self.scale, vectors.self.shift, eps});
+  const at::Tensor attended =
+      is_perturbed ? self_attention.OfValues(ops, normed)
+                   : self_attention.OfSelf(ops, normed, call.tables.own, call.self_bias);
+  return ops.GateResidual(x, attended, vectors.self_gate);
+}
+
+at::Tensor StreamBlock::AddTextAttention(const Ops& ops, const at::Tensor& x,
+                                         const StreamVectors& vectors,
+                                         const TextContext& text) const {
+  if (!text_table.defined()) {
+    return x + text_attention.OfContext(ops, Norm(ops, x), text.tokens, {}, text.bias);
+  }
+  const at::Tensor normed = ops.AdalnRmsNorm(x, {vectors.query.scale, vectors.query.shift, eps});
+  const at::Tensor attended =
+      text_attention.OfContext(ops, normed, Modulated(text.tokens, vectors.text), {}, text.bias);
+  return ops.GateResidual(x, attended, vectors.query_gate);
+}
+
+at::Tensor StreamBlock::AddCrossAttention(const Ops& ops, const at::Tensor& x,
+                                          const StreamVectors& vectors, const at::Tensor& query,
+                                          const at::Tensor& keys, const Tables& tables) const {
+  return ops.GateResidual(x, cross_attention.OfContext(ops, query, keys, tables),
+                          vectors.cross_gate);
+}
+
+at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,
+                                       const StreamVectors& vectors) const {
+  const at::Tensor normed = ops.AdalnRmsNorm(x, {vectors.feed.scale, vectors.feed.shift, eps});
+  return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate);
+}
+
+StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,
+                            const TransformerConfig& config, Stream stream) {
+  const bool is_video = stream == Stream::kVideo;
+  const StreamConfig& own = is_video ? config.video : config.audio;
+  const StreamConfig& other = is_video ? config.audio : config.video;
+  const std::string prefix = block + "." + PrefixOf(stream);
+  const AttentionSizes self = {.width = own.width(),
+                               .context_width = own.width(),
+                               .num_heads = own.num_heads,
+                               .head_dim = own.head_dim,
+                               .has_gates = own.has_gates,
+                               .is_self = true};
+  AttentionSizes text = self, cross = self;
+  text.is_self = cross.is_self = false;
+  cross.context_width = other.width();
+  cross.head_dim = config.audio.head_dim;
+  StreamBlock half;
+  half.stream = stream;
+  half.eps = config.norm_eps;
+  half.self_attention = TakeAttention(weights, prefix + "attn1", self);
+  half.text_attention = TakeAttention(weights, prefix + "attn2", text);
+  half.cross_attention = TakeAttention(
+      weights, block + (is_video ? ".audio_to_video_attn" : ".video_to_audio_attn"), cross);
+  half.feed_forward = TakeFeedForward(weights, prefix + "ff", own.width(), own.has_ff_bias);
+  half.table =
+      weights.Take(prefix + "scale_shift_table", {config.modulates_text ? 9 : 6, own.width()});
+  if (config.modulates_text) {
+    half.text_table = weights.Take(prefix + "prompt_scale_shift_table", {2, own.width()});
+  }
+  half.cross_table =
+      weights.Take(block + (is_video ? ".video" : ".audio") + "_a2v_cross_attn_scale_shift_table",
+                   {5, own.width()});
+  return half;
+}
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// One stream's half of a block of the transformer.
+#pragma once
+
+#include <string>
+
+#include "model/bridge/ops.h"
+#include "model/ltx2/attention_layer.h"
+#include "model/ltx2/time_nets.h"
+#include "model/ltx2/transformer_config.h"
+
+namespace reel::model::ltx2 {
+
+// A prompt as one stream's text attention takes it.
+struct TextContext {
+  at::Tensor tokens;  // [B, L, D], in the model's type
+  at::Tensor bias;    // [B, 1, 1, L], added to the scores; undefined: all tokens count
+};
+
+// What a stream's half needs of a call, the same in all blocks.
+struct StreamCall {
+  StreamModulation modulation;
+  TextContext text;
+  StreamTables tables;
+  at::Tensor self_bias;  // [B, 1, S, S], added to self attention's scores; or undefined
+};
+
+// Of one block, its table added to what the times make; [B, 1 or S, D] each.
+struct StreamVectors {
+  struct ScaleShift {
+    at::Tensor scale, shift;
+  };
+  ScaleShift self, feed;
+  at::Tensor self_gate, feed_gate;
+  ScaleShift query, text;  // of the attention to the text, from 2.3 on; else undefined
+  at::Tensor query_gate;
+  ScaleShift cross_query, cross_keys;  // of the attentions between the streams
+  at::Tensor cross_gate;
+};
+
+struct StreamBlock {
+  AttentionLayer self_attention, text_attention;
+  AttentionLayer cross_attention;  // to the other stream
+  FeedForward feed_forward;
+  at::Tensor table;        // [6 or 9, D]
+  at::Tensor text_table;   // [2, D], from 2.3 on
+  at::Tensor cross_table;  // [5, D]
+  double eps = 1e-6;
+  Stream stream = Stream::kVideo;
+
+  StreamVectors VectorsOf(const StreamModulation& modulation) const;
+
+  // x + gate * attention(norm(x) * (1 + scale) + shift). Perturbed: every token keeps its value.
+  at::Tensor AddSelfAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
+                              const StreamCall& call, bool is_perturbed) const;
+  // x + gate * attention(norm(x) * (1 + scale) + shift, text * (1 + scale) + shift); in 2.0
+  // x + attention(norm(x), text).
+  at::Tensor AddTextAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
+                              const TextContext& text) const;
+  // x + gate * attention(query, keys), both normed and modulated.
+  at::Tensor AddCrossAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
+                               const at::Tensor& query, const at::Tensor& keys,
+                               const Tables& tables) const;
+  // x + gate * feed_forward(norm(x) * (1 + scale) + shift)
+  at::Tensor AddFeedForward(const Ops& ops, const at::Tensor& x,
+                            const StreamVectors& vectors) const;
+  at::Tensor Norm(const Ops& ops, const at::Tensor& x) const { return ops.RmsNorm(x, {}, eps); }
+};
+
+// x * (1 + scale) + shift
+at::Tensor Modulated(const at::Tensor& x, const StreamVectors::ScaleShift& by);
+
+// Reads the half of `block`, "transformer_blocks.0".
+StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,
+                            const TransformerConfig& config, Stream stream);
+
+}  // namespace reel::model::ltx2

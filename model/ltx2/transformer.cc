@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx2/transformer.h"
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/base/status_macros.h"
+
+namespace reel::model::ltx2 {
+namespace {
+
+constexpr double kUnseen = -10'000;
+constexpr double kHeadEps = 1e-6;
+
+// 0 for what counts, in the model's type.
+at::Tensor BiasOf(const at::Tensor& mask, at::ScalarType dtype) {
+  return (1 - mask.to(dtype)) * kUnseen;
+}
+
+StreamCall CallOf(const Ops& ops, const TimeNets& time_nets, const StreamInputs& inputs) {
+  return {time_nets(ops, inputs.times), inputs.text, inputs.tables, inputs.self_bias};
+}
+
+}  // namespace
+
+Transformer::StreamEnds Transformer::TakeEnds(Weights& weights, const TransformerConfig& config,
+                                              Stream stream) {
+  const StreamConfig& own = stream == Stream::kVideo ? config.video : config.audio;
+  const std::string prefix = PrefixOf(stream);
+  StreamEnds ends;
+  ends.proj_in = TakeLinear(weights, prefix + "proj_in", own.channels, own.width());
+  ends.proj_out = TakeLinear(weights, prefix + "proj_out", own.width(), own.channels);
+  if (config.projects_captions) {
+    const std::string caption = prefix + "caption_projection.linear_";
+    ends.caption_1 = TakeLinear(weights, caption + "1", config.caption_channels, own.width());
+    ends.caption_2 = TakeLinear(weights, caption + "2", own.width(), own.width());
+  }
+  ends.time_nets = TimeNets::Take(weights, config, stream);
+  ends.table = weights.Take(prefix + "scale_shift_table", {2, own.width()});
+  return ends;
+}
+
+absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
+                                              const TransformerConfig& config, at::ScalarType dtype,
+                                              at::Device device) {
+  Weights weights(stored, dtype, device);
+  Transformer model(config);
+  model.video_ = TakeEnds(weights, config, Stream::kVideo);
+  model.audio_ = TakeEnds(weights, config, Stream::kAudio);
+  if (config.marks_keyframes) {
+    model.keyframe_embedding_ =
+        weights.Take("keyframes_abs_pos_embedding", {1, config.video.width()});
+  }
+  for (int64_t i = 0; i < config.num_layers; ++i) {
+    model.blocks_.push_back(TakeTransformerBlock(weights, i, config));
+  }
+  REEL_RETURN_IF_ERROR(weights.Finish());
+  model.bytes_ = weights.bytes();
+  model.parameters_ = weights.parameters();
+  return model;
+}
+
+TextContext Transformer::Prepare(const Ops& ops, Stream stream, const at::Tensor& embeddings,
+                                 const at::Tensor& mask) const {
+  const StreamEnds& ends = stream == Stream::kVideo ? video_ : audio_;
+  TextContext text = {embeddings.to(dtype()), {}};
+  if (config_.projects_captions) {
+    text.tokens = ends.caption_2(ops, ops.GeluTanh(ends.caption_1(ops, text.tokens)));
+  }
+  if (mask.defined()) text.bias = BiasOf(mask, dtype()).unsqueeze(1).unsqueeze(1);
+  return text;
+}
+
+at::Tensor Transformer::SelfBias(const at::Tensor& mask) const {
+  return BiasOf(mask, dtype()).unsqueeze(1);
+}
+
+bool Transformer::IsPerturbed(const VelocityInputs& inputs, size_t block) const {
+  const std::vector<int64_t>& blocks = inputs.perturbed_blocks;
+  return config_.perturbs &&
+         std::find(blocks.begin(), blocks.end(), static_cast<int64_t>(block)) != blocks.end();
+}
+
+// The head takes the embedded times themselves, not the rows that are made of them.
+at::Tensor Transformer::Head(const Ops& ops, const StreamEnds& ends, const at::Tensor& x,
+                             const at::Tensor& embedded) {
+  const std::vector<at::Tensor> rows = (ends.table + embedded.unsqueeze(2)).unbind(2);
+  return ends.proj_out(ops, ops.AdalnLayerNorm(x, rows[1], rows[0], kHeadEps));
+}
+
+StreamTokens Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
+  const BlockCall call = {CallOf(ops, video_.time_nets, inputs.video),
+                          CallOf(ops, audio_.time_nets, inputs.audio), inputs.is_isolated};
+  StreamTokens tokens = {video_.proj_in(ops, inputs.video.x), audio_.proj_in(ops, inputs.audio.x)};
+  if (keyframe_embedding_.defined() && inputs.video.keyframes.defined()) {
+    const at::Tensor marks = (inputs.video.keyframes > 0).to(dtype());
+    tokens.video = tokens.video + marks * keyframe_embedding_;
+  }
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    tokens = blocks_[i](ops, tokens, call, IsPerturbed(inputs, i));
+  }
+  return {Head(ops, video_, tokens.video, call.video.modulation.embedded),
+          Head(ops, audio_, tokens.audio, call.audio.modulation.embedded)};
+}
+
+}  // namespace reel::model::ltx2

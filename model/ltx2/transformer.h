@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicts the velocity of every token of noisy latents, of pictures and of sound:
+// LTX2VideoTransformer3DModel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/bridge/ops.h"
+#include "model/layers/linear.h"
+#include "model/ltx2/transformer_block.h"
+#include "model/ltx2/transformer_config.h"
+
+namespace reel::model::ltx2 {
+
+// Of one stream. Nothing in it is of another type or on another device than it is said to be.
+struct StreamInputs {
+  at::Tensor x;  // [B, S, C], in the model's type
+  StreamTimes times;
+  TextContext text;  // of Prepare
+  StreamTables tables;
+  // Of the video alone; undefined where there is none.
+  at::Tensor self_bias = {};  // [B, 1, S, S], in the model's type; of SelfBias
+  at::Tensor keyframes = {};  // [B, S, 1], above 0 for tokens of latents that are a single picture
+};
+
+struct VelocityInputs {
+  StreamInputs video, audio;
+  bool is_isolated = false;                    // the streams do not look at each other
+  std::vector<int64_t> perturbed_blocks = {};  // where no token looks at its own stream
+};
+
+// Immutable after loading.
+class Transformer {
+ public:
+  static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
+                                          at::ScalarType dtype, at::Device device);
+
+  // Once a request. `embeddings` [B, L, width that the stream's text has]; `mask` [B, L] with 1 for
+  // tokens that count, or undefined where all do.
+  TextContext Prepare(const Ops& ops, Stream stream, const at::Tensor& embeddings,
+                      const at::Tensor& mask = {}) const;
+  // `mask` [B, S, S]: how much a token sees of another, 0..1.
+  at::Tensor SelfBias(const at::Tensor& mask) const;
+
+  // [B, S, C] of both streams, in the model's type. A model that was not trained for it ignores
+  // perturbed blocks, as the reference does.
+  StreamTokens Velocity(const Ops& ops, const VelocityInputs& inputs) const;
+
+  const TransformerConfig& config() const { return config_; }
+  at::ScalarType dtype() const { return video_.proj_in.weight.scalar_type(); }
+  int64_t bytes() const { return bytes_; }
+  int64_t parameters() const { return parameters_; }
+
+ private:
+  // What a stream has around the blocks.
+  struct StreamEnds {
+    Linear proj_in, proj_out;
+    Linear caption_1, caption_2;  // 2.0
+    TimeNets time_nets;
+    at::Tensor table;  // [2, D], of the head
+  };
+  static StreamEnds TakeEnds(Weights& weights, const TransformerConfig& config, Stream stream);
+  static at::Tensor Head(const Ops& ops, const StreamEnds& ends, const at::Tensor& x,
+                         const at::Tensor& embedded);
+  bool IsPerturbed(const VelocityInputs& inputs, size_t block) const;
+
+  explicit Transformer(const TransformerConfig& config) : config_(config) {}
+
+  TransformerConfig config_;
+  StreamEnds video_, audio_;
+  at::Tensor keyframe_embedding_;  // [1, D], 2.5
+  std::vector<TransformerBlock> blocks_;
+  int64_t bytes_ = 0;
+  int64_t parameters_ = 0;
+};
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx2/transformer_block.h"
+
+#include <string>
+
+namespace reel::model::ltx2 {
+
+StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& tokens,
+                                          const BlockCall& call, bool is_perturbed) const {
+  const StreamVectors of_video = video.VectorsOf(call.video.modulation);
+  const StreamVectors of_audio = audio.VectorsOf(call.audio.modulation);
+
+  // x = x + gate * self_attention(norm(x) * (1 + scale) + shift)
+  at::Tensor x = video.AddSelfAttention(ops, tokens.video, of_video, call.video, is_perturbed);
+  at::Tensor a = audio.AddSelfAttention(ops, tokens.audio, of_audio, call.audio, is_perturbed);
+
+  // x = x + gate * text_attention(norm(x) * (1 + scale) + shift, text * (1 + scale) + shift)
+  x = video.AddTextAttention(ops, x, of_video, call.video.text);
+  a = audio.AddTextAttention(ops, a, of_audio, call.audio.text);
+
+  // x = x + gate * cross_attention(norm(x) * (1 + scale) + shift, norm(a) * (1 + scale) + shift)
+  if (!call.is_isolated) {
+    // Of both streams before either changes.
+    const at::Tensor normed_x = video.Norm(ops, x), normed_a = audio.Norm(ops, a);
+    const RotaryTable &video_table = call.video.tables.cross,
+                      &audio_table = call.audio.tables.cross;
+    x = video.AddCrossAttention(ops, x, of_video, Modulated(normed_x, of_video.cross_query),
+                                Modulated(normed_a, of_audio.cross_keys),
+                                {&video_table, &audio_table});
+    a = audio.AddCrossAttention(ops, a, of_audio, Modulated(normed_a, of_audio.cross_query),
+                                Modulated(normed_x, of_video.cross_keys),
+                                {&audio_table, &video_table});
+  }
+
+  // x = x + gate * feed_forward(norm(x) * (1 + scale) + shift)
+  return {video.AddFeedForward(ops, x, of_video), audio.AddFeedForward(ops, a, of_audio)};
+}
+
+TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
+                                      const TransformerConfig& config) {
+  const std::string name = "transformer_blocks." + std::to_string(index);
+  return {TakeStreamBlock(weights, name, config, Stream::kVideo),
+          TakeStreamBlock(weights, name, config, Stream::kAudio)};
+}
+
+}  // namespace reel::model::ltx2

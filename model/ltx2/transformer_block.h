@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block of the transformer: each stream looks at itself and at its text, both look at each
+// other, and each goes through a feed-forward layer.
+#pragma once
+
+#include "model/ltx2/stream_block.h"
+
+namespace reel::model::ltx2 {
+
+// Tokens of both streams.
+struct StreamTokens {
+  at::Tensor video;  // [B, S, D]
+  at::Tensor audio;  // [B, A, E]
+};
+
+struct BlockCall {
+  StreamCall video, audio;
+  bool is_isolated = false;  // the streams do not look at each other
+};
+
+struct TransformerBlock {
+  StreamBlock video, audio;
+
+  // Perturbed: no token of either stream looks at others of its own stream.
+  StreamTokens operator()(const Ops& ops, const StreamTokens& tokens, const BlockCall& call,
+                          bool is_perturbed) const;
+};
+
+TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
+                                      const TransformerConfig& config);
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Velocities of both streams, and the tables of their places, against diffusers.
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/ltx2/transformer.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/model/bridge/test_run.h"
+#include "tests/unit/model/ltx2/tiny_ltx2.h"
+
+namespace reel::model::ltx2 {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr LatentShape kShape = {.frames = 3, .height = 2, .width = 5};
+constexpr int64_t kAudioLatents = 7, kTextLength = 16, kBatch = 2;
+constexpr double kFrameRate = 25;
+
+absl::StatusOr<Transformer> LoadTransformer(const TinyComponent& tiny, at::ScalarType dtype) {
+  const auto config = ReadTransformerConfig(tiny.config(), "config.json");
+  if (!config.ok()) return config.status();
+  return Transformer::Load(tiny.weights(), *config, dtype, at::kCPU);
+}
+
+// What a golden call is told beside latents and texts, by the names of diffusers' arguments.
+class Told {
+ public:
+  Told(const Golden& golden, std::string name) : golden_(golden), name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+  bool Has(const char* argument) const { return golden_.Has(name_ + "." + argument); }
+  at::Tensor operator[](const char* argument) const {
+    return Has(argument) ? golden_[name_ + "." + argument] : at::Tensor();
+  }
+  bool Says(const char* part) const { return name_.find(part) != std::string::npos; }
+
+ private:
+  const Golden& golden_;
+  const std::string name_;
+};
+
+// Times [B] of all tokens are [B, 1].
+at::Tensor PerToken(const at::Tensor& times) {
+  return times.dim() == 1 ? times.unsqueeze(1) : times;
+}
+
+VelocityInputs InputsOf(const Ops& ops, const Transformer& model, const Told& told) {
+  const TransformerConfig& config = model.config();
+  const auto text_of = [&](Stream stream, uint64_t seed, int64_t width, const char* mask) {
+    const int64_t channels = config.projects_captions ? config.caption_channels : width;
+    return model.Prepare(ops, stream, Draw(seed, {kBatch, kTextLength, channels}), told[mask]);
+  };
+  VelocityInputs inputs;
+  inputs.video.x = Draw(21, {kBatch, kShape.tokens(), 8}).to(model.dtype());
+  inputs.audio.x = Draw(22, {kBatch, kAudioLatents, 8}).to(model.dtype());
+  inputs.video.text = text_of(Stream::kVideo, 23, config.video.width(), "encoder_attention_mask");
+  inputs.audio.text =
+      text_of(Stream::kAudio, 24, config.audio.width(), "audio_encoder_attention_mask");
+  inputs.video.tables = MakeVideoTables(config, VideoPlaces(config, kShape, kFrameRate));
+  inputs.audio.tables = MakeAudioTables(config, AudioPlaces(config, kAudioLatents));
+
+  const at::Tensor sigma = told["sigma"];
+  const at::Tensor audio_sigma = told.Has("audio_sigma") ? told["audio_sigma"] : sigma;
+  const char* const audio_times = told.Has("audio_timestep") ? "audio_timestep" : "timestep";
+  inputs.video.times = {PerToken(told["timestep"]), sigma, {}};
+  inputs.audio.times = {PerToken(told[audio_times]), audio_sigma, {}};
+  if (told.Says("_cross")) {
+    inputs.video.times.other_sigma = audio_sigma;
+    inputs.audio.times.other_sigma = sigma;
+  }
+  if (told.Has("video_self_attention_mask")) {
+    inputs.video.self_bias = model.SelfBias(told["video_self_attention_mask"]);
+  }
+  inputs.video.keyframes = told["video_keyframes_mask"];
+  inputs.is_isolated = told.Says("isolated");
+  if (told.Says("perturbed")) inputs.perturbed_blocks = {1};
+  return inputs;
+}
+
+StreamTokens VelocityOf(const Transformer& model, const Told& told) {
+  TestRun test;
+  const Ops ops(test.run);
+  return model.Velocity(ops, InputsOf(ops, model, told));
+}
+
+class TransformerGolden : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TransformerGolden, GivesTheVelocitiesOfDiffusers) {
+  const TinyComponent tiny("transformer", GetParam());
+  const auto fp32 = LoadTransformer(tiny, at::kFloat), bf16 = LoadTransformer(tiny, at::kBFloat16);
+  ASSERT_TRUE(fp32.ok() && bf16.ok()) << fp32.status();
+  const Golden golden = tiny.golden();
+  Worst worst;
+  int calls = 0;
+  for (const char* name : {"scalar", "scalar_cross", "per_token", "per_token_cross", "masked",
+                           "isolated", "self_mask", "perturbed", "keyframes"}) {
+    if (!golden.Has(std::string(name) + ".video")) continue;  // not of this generation
+    const Told told(golden, name);
+    const StreamTokens exact = VelocityOf(*fp32, told), rounded = VelocityOf(*bf16, told);
+    AddTo(worst, golden, told.name() + ".video", exact.video, rounded.video);
+    AddTo(worst, golden, told.name() + ".audio", exact.audio, rounded.audio);
+    ++calls;
+  }
+  const Generation generation = fp32->config().generation();
+  EXPECT_EQ(calls, generation == Generation::k2_0 ? 7 : generation == Generation::k2_3 ? 8 : 9);
+  EXPECT_LT(worst.error, 1e-5);
+  EXPECT_LT(worst.ratio, 1.2);
+  std::printf("transformer %s: fp32 %.1e, bf16 %.2f of diffusers' error\n", GetParam(), worst.error,
+              worst.ratio);
+}
+
+TEST_P(TransformerGolden, TurnsChannelsByTheTablesOfDiffusers) {
+  const TinyComponent tiny("transformer", GetParam());
+  const TransformerConfig config = *ReadTransformerConfig(tiny.config(), "config.json");
+  const Golden golden = tiny.golden();
+  const StreamTables video = MakeVideoTables(config, VideoPlaces(config, kShape, kFrameRate));
+  const StreamTables audio = MakeAudioTables(config, AudioPlaces(config, kAudioLatents));
+  const auto expect = [&](const std::string& name, const RotaryTable& table) {
+    for (const auto& [which, ours] : {std::pair("cos", table.cos), std::pair("sin", table.sin)}) {
+      // Split: [1, heads, S, half], ours with the heads behind.
+      at::Tensor theirs = golden["rope." + name + "." + which][0];
+      if (config.rotation == Rotation::kSplit) theirs = theirs.transpose(0, 1);
+      ASSERT_EQ(ours.sizes(), theirs.sizes()) << name;
+      EXPECT_LT((ours - theirs).abs().max().item<double>(), 2e-6) << name << " " << which;
+    }
+  };
+  expect("video", video.own);
+  expect("audio", audio.own);
+  expect("video_cross", video.cross);
+  expect("audio_cross", audio.cross);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, TransformerGolden,
+                         ::testing::Values("2.0", "2.0-split", "2.3", "2.3-narrow", "2.5",
+                                           "2.5-tables"));
+
+TEST(Ltx2Transformer, SaysWhichTensorIsMissing) {
+  const TinyComponent tiny("transformer", "2.3");
+  nlohmann::json file = tiny.config();
+  file["use_keyframes_abs_pos_embedding"] = true;
+  const auto config = ReadTransformerConfig(file, "config.json");
+  const auto loaded = Transformer::Load(tiny.weights(), *config, at::kFloat, at::kCPU);
+  EXPECT_EQ(loaded.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(loaded.status().message()), HasSubstr("keyframes_abs_pos_embedding"));
+}
+
+}  // namespace
+}  // namespace reel::model::ltx2
