@@ -62,12 +62,51 @@ absl::StatusOr<Schedule> FromTimesteps(const SchedulerConfig& config,
   return schedule;
 }
 
+// From sigmas, unshifted, of which the model sees the times.
+absl::StatusOr<Schedule> FromSigmas(const SchedulerConfig& config, double mu,
+                                    std::vector<float> sigmas) {
+  Schedule schedule;
+  schedule.sigmas = std::move(sigmas);
+  if (config.use_dynamic_shifting) {
+    ShiftDynamically(config, mu, schedule.sigmas);
+  } else {
+    ShiftStatically(config, schedule.sigmas);
+  }
+  StretchToTerminal(config, schedule.sigmas);
+  for (const float s : schedule.sigmas) {
+    schedule.timesteps.push_back(s * static_cast<float>(config.num_train_timesteps));
+  }
+  schedule.sigmas.push_back(0);
+  REEL_RETURN_IF_ERROR(CheckFinite(schedule));
+  return schedule;
+}
+
 absl::Status CheckStaticShift(const SchedulerConfig& config) {
   if (!config.use_dynamic_shifting) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "the model's schedule depends on the number of tokens, so it cannot be combined with "
       "conditions "
       "or timesteps");
+}
+
+// Timesteps that a request gives, if they make a schedule.
+absl::StatusOr<std::vector<float>> CheckedTimesteps(const SchedulerConfig& config,
+                                                    absl::Span<const double> timesteps) {
+  REEL_RETURN_IF_ERROR(CheckStaticShift(config));
+  std::vector<float> values;
+  for (const double t : timesteps) {
+    if (!(t >= 0 && t <= static_cast<double>(config.num_train_timesteps))) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a timestep is out of range: ", t, ", the range is 0 to ", config.num_train_timesteps));
+    }
+    if (!values.empty() && static_cast<float>(t) >= values.back()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the timesteps must descend: ", t, " comes after ", values.back()));
+    }
+    values.push_back(static_cast<float>(t));
+  }
+  if (values.empty()) return absl::InvalidArgumentError("the list of timesteps is empty");
+  return values;
 }
 
 }  // namespace
@@ -114,25 +153,14 @@ double ShiftOf(const SchedulerConfig& config, int64_t tokens) {
 
 absl::StatusOr<Schedule> SpacedSchedule(const SchedulerConfig& config, int steps, int64_t tokens) {
   if (steps < 1) return absl::InvalidArgumentError("the number of steps must be at least 1");
-  Schedule schedule;
+  std::vector<float> sigmas;
   const double last = 1.0 / steps;
   const double stride = steps == 1 ? 0 : (last - 1.0) / (steps - 1);
   for (int i = 0; i < steps; ++i) {
     const bool at_end = i == steps - 1 && steps > 1;
-    schedule.sigmas.push_back(static_cast<float>(at_end ? last : i * stride + 1.0));
+    sigmas.push_back(static_cast<float>(at_end ? last : i * stride + 1.0));
   }
-  if (config.use_dynamic_shifting) {
-    ShiftDynamically(config, ShiftOf(config, tokens), schedule.sigmas);
-  } else {
-    ShiftStatically(config, schedule.sigmas);
-  }
-  StretchToTerminal(config, schedule.sigmas);
-  for (const float s : schedule.sigmas) {
-    schedule.timesteps.push_back(s * static_cast<float>(config.num_train_timesteps));
-  }
-  schedule.sigmas.push_back(0);
-  REEL_RETURN_IF_ERROR(CheckFinite(schedule));
-  return schedule;
+  return FromSigmas(config, ShiftOf(config, tokens), std::move(sigmas));
 }
 
 absl::StatusOr<Schedule> LinearQuadraticSchedule(const SchedulerConfig& config, int steps) {
@@ -160,21 +188,15 @@ absl::StatusOr<Schedule> LinearQuadraticSchedule(const SchedulerConfig& config, 
 
 absl::StatusOr<Schedule> GivenSchedule(const SchedulerConfig& config,
                                        absl::Span<const double> timesteps) {
-  REEL_RETURN_IF_ERROR(CheckStaticShift(config));
-  std::vector<float> values;
-  for (const double t : timesteps) {
-    if (!(t >= 0 && t <= static_cast<double>(config.num_train_timesteps))) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "a timestep is out of range: ", t, ", the range is 0 to ", config.num_train_timesteps));
-    }
-    if (!values.empty() && static_cast<float>(t) >= values.back()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the timesteps must descend: ", t, " comes after ", values.back()));
-    }
-    values.push_back(static_cast<float>(t));
-  }
-  if (values.empty()) return absl::InvalidArgumentError("the list of timesteps is empty");
+  REEL_ASSIGN_OR_RETURN(std::vector<float> values, CheckedTimesteps(config, timesteps));
   return FromTimesteps(config, std::move(values));
+}
+
+absl::StatusOr<Schedule> GivenSigmaSchedule(const SchedulerConfig& config,
+                                            absl::Span<const double> timesteps) {
+  REEL_ASSIGN_OR_RETURN(std::vector<float> values, CheckedTimesteps(config, timesteps));
+  for (float& t : values) t /= static_cast<float>(config.num_train_timesteps);
+  return FromSigmas(config, 0, std::move(values));
 }
 
 float NextSigma(const Schedule& schedule, float sigma) {

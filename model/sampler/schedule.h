@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The schedule of a flow-matching model: FlowMatchEulerDiscreteScheduler of diffusers 0.42.1, bit
-// for bit, as the LTX-Video pipelines call it.
+// for bit, as the pipelines of LTX-Video and LTX-2 call it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct SchedulerConfig {
 };
 
 // A folder's scheduler/scheduler_config.json. FAILED_PRECONDITION for sigma forms that LTX-Video
-// never uses (Karras, exponential, beta, inverted).
+// and LTX-2 never use (Karras, exponential, beta, inverted).
 absl::StatusOr<SchedulerConfig> LoadSchedulerConfig(const std::string& folder);
 
 // Step i takes a sample from sigmas[i] to sigmas[i + 1]; the model is told timesteps[i].
@@ -50,6 +50,11 @@ absl::StatusOr<Schedule> LinearQuadraticSchedule(const SchedulerConfig& config, 
 // in 0..num_train_timesteps, and descending.
 absl::StatusOr<Schedule> GivenSchedule(const SchedulerConfig& config,
                                        absl::Span<const double> timesteps);
+
+// Of given timesteps that stand for sigmas, as LTX-2's pipelines take those: the model sees each
+// sigma times num_train_timesteps, rounded anew. Errors as above.
+absl::StatusOr<Schedule> GivenSigmaSchedule(const SchedulerConfig& config,
+                                            absl::Span<const double> timesteps);
 
 // Where a token at `sigma` goes next: the greatest of the schedule's sigmas below it, else 0.
 float NextSigma(const Schedule& schedule, float sigma);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schedules of the LTX-Video pipelines for many settings, as diffusers makes them."""
+"""Schedules of the pipelines of LTX-Video and LTX-2 for many settings, as diffusers makes them."""
 import json
 import pathlib
 
@@ -49,6 +49,8 @@ def generate():
             for given in GIVEN:
                 scheduler.set_timesteps(timesteps=given)
                 add(name, "given", scheduler, given=given)
+                scheduler.set_timesteps(sigmas=np.array(given, np.float32) / np.float32(1000))
+                add(name, "given_sigmas", scheduler, given=given)
     lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
     (FOLDER / "schedules.json").write_text('{"cases":[\n' + lines + "\n]}\n")
     for name, config in CONFIGS.items():

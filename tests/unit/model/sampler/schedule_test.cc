@@ -30,7 +30,9 @@ absl::StatusOr<Schedule> Make(const nlohmann::json& item) {
     return SpacedSchedule(*config, item["steps"].get<int>(), item["tokens"].get<int64_t>());
   }
   if (kind == "linear_quadratic") return LinearQuadraticSchedule(*config, item["steps"].get<int>());
-  return GivenSchedule(*config, item["given"].get<std::vector<double>>());
+  const auto given = item["given"].get<std::vector<double>>();
+  return kind == "given_sigmas" ? GivenSigmaSchedule(*config, given)
+                                : GivenSchedule(*config, given);
 }
 
 TEST(Schedule, EqualsDiffusersToTheLastBit) {
@@ -86,9 +88,12 @@ TEST(Schedule, RefusesStepsAndTimestepsThatMakeNoSchedule) {
   EXPECT_EQ(LinearQuadraticSchedule(Static(), 0).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(LinearQuadraticSchedule(Dynamic(), 8).status().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(GivenSchedule(Dynamic(), {1000.0}).status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(GivenSigmaSchedule(Dynamic(), {1000.0}).status().code(),
+            StatusCode::kFailedPrecondition);
   for (const std::vector<double>& given :
        {std::vector<double>{}, {1001}, {-1}, {nan}, {500, 500}, {500, 600}}) {
     EXPECT_EQ(GivenSchedule(Static(), given).status().code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(GivenSigmaSchedule(Static(), given).status().code(), StatusCode::kInvalidArgument);
   }
 }
 
