@@ -13,6 +13,14 @@ at::Tensor Projection(const at::Tensor& negative, const at::Tensor& positive) {
   return (positive * negative).sum() / (negative * negative).sum().add(kTinyPower);
 }
 
+// With the deviation of the prompt's row alone, as far as `rescale` says.
+at::Tensor Rescaled(const at::Tensor& guided, const at::Tensor& positive, double rescale) {
+  if (rescale <= 0) return guided;
+  const auto deviation = [](const at::Tensor& x) { return at::std(x, {1, 2}, true, true); };
+  const at::Tensor rescaled = guided * (deviation(positive) / deviation(guided));
+  return rescale * rescaled + (1 - rescale) * guided;
+}
+
 }  // namespace
 
 const GuidancePoint& Guidance::At(double sigma) const {
@@ -50,10 +58,18 @@ at::Tensor Guide(const at::Tensor& velocities, const GuidancePoint& point, bool 
   if (point.uses_perturbed()) {
     guided = guided + point.perturbed_scale * (positive - velocities.slice(0, prompt + 1));
   }
-  if (point.rescale <= 0) return guided;
-  const auto deviation = [](const at::Tensor& x) { return at::std(x, {1, 2}, true, true); };
-  const at::Tensor rescaled = guided * (deviation(positive) / deviation(guided));
-  return point.rescale * rescaled + (1 - point.rescale) * guided;
+  return Rescaled(guided, positive, point.rescale);
+}
+
+at::Tensor GuideByDeltas(const CleanLatents& clean, const DeltaGuidance& by) {
+  at::Tensor guided = clean.prompt;
+  const auto go_from = [&](const at::Tensor& row, double scale) {
+    if (row.defined()) guided = guided + scale * (clean.prompt - row);
+  };
+  go_from(clean.negative, by.scale - 1);
+  go_from(clean.perturbed, by.perturbed_scale);
+  go_from(clean.isolated, by.isolated_scale - 1);
+  return Rescaled(guided, clean.prompt, by.rescale);
 }
 
 }  // namespace reel::model

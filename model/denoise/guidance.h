@@ -42,4 +42,20 @@ struct Guidance {
 // `velocities` [point.rows(), S, C] to [1, S, C], in their own type.
 at::Tensor Guide(const at::Tensor& velocities, const GuidancePoint& point, bool star);
 
+// What steers one of the streams of a step, as LTX-2 has it: by differences between what the rows
+// take the clean latents to be.
+struct DeltaGuidance {
+  double scale = 1;            // above 1: away from the negative prompt
+  double perturbed_scale = 0;  // above 0: away from the perturbed transformer
+  double isolated_scale = 1;   // above 1: away from the stream that does not see the others
+  double rescale = 0;          // 0..1: brings the deviation back to that of the prompt alone
+
+  friend bool operator==(const DeltaGuidance&, const DeltaGuidance&) = default;
+};
+// Clean latents by each row, [1, S, C] fp32; undefined where the step has no such row.
+struct CleanLatents {
+  at::Tensor prompt = {}, negative = {}, perturbed = {}, isolated = {};
+};
+at::Tensor GuideByDeltas(const CleanLatents& clean, const DeltaGuidance& by);
+
 }  // namespace reel::model

@@ -36,6 +36,28 @@ TEST(Guidance, RescalingGivesBackTheDeviationOfThePrompt) {
   EXPECT_NEAR(at::std(guided).item<float>(), at::std(rows.slice(0, 1)).item<float>(), 1e-6);
 }
 
+TEST(DeltaGuidance, ThePromptAloneIsTheAnswer) {
+  const CleanLatents clean = {.prompt = Rows({1, 2})};
+  const DeltaGuidance by = {.scale = 7, .perturbed_scale = 2, .isolated_scale = 3};
+  EXPECT_TRUE(at::equal(GuideByDeltas(clean, by), Rows({1, 2})));
+}
+
+TEST(DeltaGuidance, GoesAwayFromEachRowByItsOwnScale) {
+  const at::Tensor prompt = Rows({2, 3});
+  const DeltaGuidance by = {.scale = 3, .perturbed_scale = 10, .isolated_scale = 101};
+  EXPECT_TRUE(at::equal(GuideByDeltas({prompt, Rows({1, 1})}, by), Rows({4, 7})));
+  EXPECT_TRUE(at::equal(GuideByDeltas({prompt, {}, Rows({1, 1})}, by), Rows({12, 23})));
+  EXPECT_TRUE(at::equal(GuideByDeltas({prompt, {}, {}, Rows({1, 1})}, by), Rows({102, 203})));
+  EXPECT_TRUE(at::equal(GuideByDeltas({prompt, Rows({1, 1}), Rows({1, 1}), Rows({1, 1})}, by),
+                        Rows({114, 227})));
+}
+
+TEST(DeltaGuidance, RescalingGivesBackTheDeviationOfThePrompt) {
+  const CleanLatents clean = {.prompt = Rows({1, 3}), .negative = Rows({0, 0})};
+  const at::Tensor guided = GuideByDeltas(clean, {.scale = 4, .rescale = 1});
+  EXPECT_NEAR(at::std(guided).item<float>(), at::std(clean.prompt).item<float>(), 1e-6);
+}
+
 TEST(Guidance, APointHoldsFromItsSigmaOn) {
   const Guidance guidance = {.points = {{.scale = 1}, {.scale = 4}, {.perturbed_scale = 1}},
                              .from = {0.9, 0.5, 0}};
