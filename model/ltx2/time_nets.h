@@ -6,14 +6,10 @@
 
 #include "model/bridge/ops.h"
 #include "model/layers/timestep_embedding.h"
+#include "model/ltx2/streams.h"
 #include "model/ltx2/transformer_config.h"
 
 namespace reel::model::ltx2 {
-
-enum class Stream { kVideo, kAudio };
-
-// What stands before the names of most of a stream's tensors.
-inline std::string PrefixOf(Stream stream) { return stream == Stream::kVideo ? "" : "audio_"; }
 
 // When a stream is, as the transformer is told.
 struct StreamTimes {

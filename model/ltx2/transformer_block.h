@@ -7,12 +7,6 @@
 
 namespace reel::model::ltx2 {
 
-// Tokens of both streams.
-struct StreamTokens {
-  at::Tensor video;  // [B, S, D]
-  at::Tensor audio;  // [B, A, E]
-};
-
 struct BlockCall {
   StreamCall video, audio;
   bool is_isolated = false;  // the streams do not look at each other

@@ -7,6 +7,7 @@ folder here holds configurations, names and shapes, and the expected tensors. Te
 import json
 import pathlib
 
+import golden_ltx2_calls
 import golden_ltx2_stages
 
 FOLDER = pathlib.Path(__file__).parent / "ltx2"
@@ -66,13 +67,17 @@ def connectors(variant):
     return LTX2TextConnectors.from_config(ALL_CONNECTORS[variant]).eval()
 
 
-def write(folder, config, shapes, tensors):
+def save(folder, tensors):
     from safetensors.torch import save_file
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config) + "\n")
-    (folder / "shapes.json").write_text(json.dumps(shapes, separators=(",", ":")) + "\n")
     save_file({name: value.contiguous().clone() for name, value in tensors.items()}, folder / "golden.safetensors")
     print(folder.relative_to(FOLDER), len(tensors), "tensors,", (folder / "golden.safetensors").stat().st_size, "bytes")
+
+
+def write(folder, config, shapes, tensors):
+    save(folder, tensors)
+    (folder / "config.json").write_text(json.dumps(config) + "\n")
+    (folder / "shapes.json").write_text(json.dumps(shapes, separators=(",", ":")) + "\n")
 
 
 def generate():
@@ -86,3 +91,8 @@ def generate():
         module = transformer(variant)
         shapes = fill(module, SEEDS["transformer"])
         write(FOLDER / "transformer" / variant, config, shapes, golden_ltx2_stages.transformer(module))
+    for variant in golden_ltx2_calls.CALLS_OF:
+        parts = {"transformer": transformer(variant), "connectors": connectors(variant if variant in ALL_CONNECTORS else "2.3")}
+        for name, part in parts.items():
+            fill(part, SEEDS[name])
+        save(FOLDER / "calls" / variant, golden_ltx2_calls.calls(variant, parts))

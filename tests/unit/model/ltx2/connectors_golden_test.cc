@@ -15,8 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kTextTokens = 16;
-
 absl::StatusOr<Connectors> LoadConnectors(const TinyComponent& tiny, at::ScalarType dtype,
                                           int64_t text_tokens = kTextTokens) {
   const auto config = ReadConnectorsConfig(tiny.config(), "config.json");

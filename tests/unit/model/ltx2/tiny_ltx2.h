@@ -16,6 +16,8 @@ namespace reel::model::ltx2 {
 using ltx::Draw;
 using ltx::Golden;
 
+inline constexpr int64_t kTextTokens = 16;  // of every text, with what fills it
+
 // A component, "transformer" or "connectors", of one variant ("2.3").
 class TinyComponent {
  public:

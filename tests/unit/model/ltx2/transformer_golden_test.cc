@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr LatentShape kShape = {.frames = 3, .height = 2, .width = 5};
-constexpr int64_t kAudioLatents = 7, kTextLength = 16, kBatch = 2;
+constexpr int64_t kAudioLatents = 7, kBatch = 2;
 constexpr double kFrameRate = 25;
 
 absl::StatusOr<Transformer> LoadTransformer(const TinyComponent& tiny, at::ScalarType dtype) {
@@ -50,7 +50,7 @@ VelocityInputs InputsOf(const Ops& ops, const Transformer& model, const Told& to
   const TransformerConfig& config = model.config();
   const auto text_of = [&](Stream stream, uint64_t seed, int64_t width, const char* mask) {
     const int64_t channels = config.projects_captions ? config.caption_channels : width;
-    return model.Prepare(ops, stream, Draw(seed, {kBatch, kTextLength, channels}), told[mask]);
+    return model.Prepare(ops, stream, Draw(seed, {kBatch, kTextTokens, channels}), told[mask]);
   };
   VelocityInputs inputs;
   inputs.video.x = Draw(21, {kBatch, kShape.tokens(), 8}).to(model.dtype());

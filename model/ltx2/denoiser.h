@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves a clip and its sound along their schedule.
+#pragma once
+
+#include "model/bridge/ops.h"
+#include "model/ltx2/denoise_state.h"
+#include "model/ltx2/transformer.h"
+
+namespace reel::model::ltx2 {
+
+// One step by Euler's method, in place, with up to three calls of the transformer: the texts, the
+// prompt perturbed, the prompt with its streams isolated. A step that throws has changed nothing.
+void Step(const Ops& ops, const Transformer& transformer, DenoiseState& state);
+
+}  // namespace reel::model::ltx2
