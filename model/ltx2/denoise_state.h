@@ -9,6 +9,7 @@
 #include "model/bridge/ops.h"
 #include "model/denoise/guidance.h"
 #include "model/ltx2/connectors.h"
+#include "model/ltx2/moves.h"
 #include "model/ltx2/stream_latents.h"
 #include "model/ltx2/transformer.h"
 #include "model/sampler/schedule.h"
@@ -47,6 +48,8 @@ struct DenoiseState {
   Schedule schedule;  // of both streams
   int step = 0;
   StreamGuidance guidance;
+  Sampler sampler = Sampler::kEuler;
+  at::Generator step_generator = {};  // of what the sampler adds: tokens of pictures, then of sound
 
   bool is_done() const { return step == schedule.steps(); }
 };

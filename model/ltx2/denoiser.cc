@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "model/bridge/random.h"
+
 namespace reel::model::ltx2 {
 namespace {
 
@@ -14,13 +16,19 @@ struct Pass {
   std::vector<int64_t> perturbed_blocks = {};
 };
 
-// A step of one clip, whose streams have the same sigma.
-class StepInProgress {
+at::Tensor SigmaOf(const DenoiseState& state, size_t ahead) {
+  const float sigma = state.schedule.sigmas[static_cast<size_t>(state.step) + ahead];
+  return at::full({}, sigma, state.latents.video.options());
+}
+
+// The calls of one step of a clip, whose streams have the same sigma.
+class StepCalls {
  public:
-  StepInProgress(const Ops& ops, const Transformer& transformer, const DenoiseState& state)
+  StepCalls(const Ops& ops, const Transformer& transformer, const DenoiseState& state)
       : ops_(ops), transformer_(transformer), state_(state) {}
 
-  StreamTokens Moved() const {
+  // What the guidance takes the clean latents to be.
+  StreamTokens GuidedClean() const {
     const StreamGuidance& guidance = state_.guidance;
     const StreamTokens of_texts = Clean({state_.texts});
     CleanLatents video = {.prompt = Last(of_texts.video)}, audio = {.prompt = Last(of_texts.audio)};
@@ -39,21 +47,15 @@ class StepInProgress {
       video.isolated = isolated.video;
       audio.isolated = isolated.audio;
     }
-    return {Moved(state_.latents.video, GuideByDeltas(video, guidance.video)),
-            Moved(state_.latents.audio, GuideByDeltas(audio, guidance.audio))};
+    return {GuideByDeltas(video, guidance.video), GuideByDeltas(audio, guidance.audio)};
   }
 
  private:
   static at::Tensor Last(const at::Tensor& rows) { return rows.slice(0, rows.size(0) - 1); }
 
-  at::Tensor Sigma(size_t ahead) const {
-    const float sigma = state_.schedule.sigmas[static_cast<size_t>(state_.step) + ahead];
-    return at::full({}, sigma, state_.latents.video.options());
-  }
-
   // What each row of the pass takes the clean latents to be.
   StreamTokens Clean(const Pass& pass) const {
-    const at::Tensor sigma = Sigma(0);
+    const at::Tensor sigma = SigmaOf(state_, 0);
     const auto clean = [&](const at::Tensor& x, const at::Tensor& velocity) {
       return x - velocity.to(at::kFloat) * sigma;
     };
@@ -80,12 +82,6 @@ class StepInProgress {
             .perturbed_blocks = pass.perturbed_blocks};
   }
 
-  // By the velocity from `x` to `clean`.
-  at::Tensor Moved(const at::Tensor& x, const at::Tensor& clean) const {
-    const at::Tensor sigma = Sigma(0);
-    return x + (Sigma(1) - sigma) * ((x - clean) / sigma);
-  }
-
   const Ops& ops_;
   const Transformer& transformer_;
   const DenoiseState& state_;
@@ -94,7 +90,23 @@ class StepInProgress {
 }  // namespace
 
 void Step(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
-  state.latents = StepInProgress(ops, transformer, state).Moved();
+  const StreamTokens clean = StepCalls(ops, transformer, state).GuidedClean();
+  const StreamTokens& x = state.latents;
+  const SigmaStep step = {SigmaOf(state, 0), SigmaOf(state, 1)};
+  if (state.sampler == Sampler::kEuler) {
+    state.latents = {EulerMoved(x.video, clean.video, step),
+                     EulerMoved(x.audio, clean.audio, step)};
+  } else {
+    at::Generator generator = state.step_generator.clone();
+    const bool is_last = state.step + 1 == state.schedule.steps();
+    const auto noise = [&](const at::Tensor& like) {
+      return is_last ? at::Tensor() : DrawNormal(like.sizes(), generator, like.options());
+    };
+    const at::Tensor video = AncestralMoved(x.video, clean.video, step, noise(x.video));
+    const at::Tensor audio = AncestralMoved(x.audio, clean.audio, step, noise(x.audio));
+    state.latents = {video, audio};
+    state.step_generator = generator;
+  }
   ++state.step;
 }
 

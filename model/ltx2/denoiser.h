@@ -8,8 +8,9 @@
 
 namespace reel::model::ltx2 {
 
-// One step by Euler's method, in place, with up to three calls of the transformer: the texts, the
-// prompt perturbed, the prompt with its streams isolated. A step that throws has changed nothing.
+// One step by the state's sampler, in place, with up to three calls of the transformer: the texts,
+// the prompt perturbed, the prompt with its streams isolated. A step that throws has changed
+// nothing.
 void Step(const Ops& ops, const Transformer& transformer, DenoiseState& state);
 
 }  // namespace reel::model::ltx2

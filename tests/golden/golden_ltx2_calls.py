@@ -22,16 +22,23 @@ CALLS = {
     "perturbed": (25.0, {**NONE, "stg_scale": 1.0, "audio_stg_scale": None}),
     "isolated": (25.0, {**NONE, "modality_scale": 3.0, "audio_modality_scale": 3.0, "guidance_rescale": 0.5}),
     "given": (25.0, {**NONE, "sigmas": [0.99375, 0.725, 0.421875]}),
+    "ancestral": (24.0, {**NONE, "sigmas": [0.99375, 0.725, 0.421875, 0.0]}),  # the scheduler wants the 0
 }
-CALLS_OF = {"2.0": ("all", "none"), "2.3": tuple(CALLS), "2.5": ("all",)}
+CALLS_OF = {"2.0": ("all", "none"), "2.3": tuple(CALLS), "2.5": ("all", "ancestral")}
 
 
-def pipeline(parts, scheduler):
+def scheduler(name):
+    from diffusers import FlowMatchEulerDiscreteScheduler, LTXEulerAncestralRFScheduler
+    if name == "ancestral":
+        return LTXEulerAncestralRFScheduler()
+    return FlowMatchEulerDiscreteScheduler(**(STATIC if "sigmas" in CALLS[name][1] else DYNAMIC))
+
+
+def pipeline(parts, name):
     """Without encoders and decoders; their latents' statistics change nothing here."""
     import torch
-    from diffusers import FlowMatchEulerDiscreteScheduler
     from diffusers.pipelines.ltx2 import LTX2Pipeline
-    pipe = LTX2Pipeline(scheduler=FlowMatchEulerDiscreteScheduler(**scheduler), vae=None, audio_vae=None, text_encoder=None, tokenizer=None, vocoder=None,
+    pipe = LTX2Pipeline(scheduler=scheduler(name), vae=None, audio_vae=None, text_encoder=None, tokenizer=None, vocoder=None,
                         **parts)
     still = {"latents_mean": torch.zeros(8), "latents_std": torch.ones(8)}
     object.__setattr__(pipe, "vae", SimpleNamespace(config=SimpleNamespace(scaling_factor=1.0), **still))
@@ -59,10 +66,11 @@ def call(parts, name, dtype):
     def keep(pipe, i, t, now):
         steps.append((now["latents"][0].clone(), now["audio_latents"][0].clone()))
         return {}
-    pipe = pipeline(parts, STATIC if "sigmas" in given else DYNAMIC)
-    pipe(**SIZE, **given, **texts(dtype), frame_rate=frame_rate, num_inference_steps=STEPS, generator=torch.Generator().manual_seed(SEED),
+    torch.manual_seed(SEED + 10000)  # the ancestral scheduler's noise
+    pipeline(parts, name)(**SIZE, **given, **texts(dtype), frame_rate=frame_rate, num_inference_steps=STEPS, generator=torch.Generator().manual_seed(SEED),
          spatio_temporal_guidance_blocks=[1], callback_on_step_end=keep, callback_on_step_end_tensor_inputs=["latents", "audio_latents"],
          output_type="latent")
+    steps = steps[:STEPS]  # the ancestral scheduler stands still at the 0
     return {f"{name}.video": torch.stack([video for video, _ in steps]), f"{name}.audio": torch.stack([audio for _, audio in steps])}
 
 

@@ -25,6 +25,7 @@ struct CallCase {
   double frame_rate;
   StreamGuidance guidance;
   std::vector<double> timesteps = {};
+  Sampler sampler = Sampler::kEuler;
 };
 std::vector<CallCase> AllCalls() {
   const StreamGuidance everything = {
@@ -44,7 +45,8 @@ std::vector<CallCase> AllCalls() {
            25,
            {.video = {.isolated_scale = 3, .rescale = 0.5},
             .audio = {.isolated_scale = 3, .rescale = AudioScale(0, 0.5)}}},
-          {"given", 25, {}, {993.75, 725, 421.875}}};
+          {"given", 25, {}, {993.75, 725, 421.875}},
+          {"ancestral", 24, {}, {993.75, 725, 421.875}, Sampler::kAncestralEuler}};
 }
 
 // The scheduler of the releases for many steps, and that of the distilled ones.
@@ -107,6 +109,8 @@ StreamTokens Rendered(const Networks& networks, const CallCase& call) {
                                         TextsOf(ops, networks, call.guidance.uses_negative()),
                                         sizes, call.frame_rate, generator);
   state.guidance = call.guidance;
+  state.sampler = call.sampler;
+  state.step_generator = at::detail::createCPUGenerator(kSeed + 10'000);
   const SchedulerConfig scheduler = SchedulerOf(call);
   state.schedule = call.timesteps.empty() ? *SpacedSchedule(scheduler, kSteps, sizes.video.tokens())
                                           : *GivenSigmaSchedule(scheduler, call.timesteps);
@@ -136,7 +140,7 @@ TEST_P(CallsGolden, GiveTheLatentsOfDiffusersBehindEveryStep) {
     AddTo(worst, golden, name + ".audio", exact.audio, rounded.audio);
     ++calls;
   }
-  EXPECT_EQ(calls, variant == "2.3" ? 7 : variant == "2.0" ? 2 : 1);
+  EXPECT_EQ(calls, variant == "2.3" ? 8 : 2);
   EXPECT_LT(worst.error, 1e-5);
   EXPECT_LT(worst.ratio, 1.5);
   std::printf("calls %s: fp32 %.1e, bf16 %.2f of diffusers' error\n", GetParam(), worst.error,
