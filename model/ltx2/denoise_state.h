@@ -49,7 +49,8 @@ struct DenoiseState {
   int step = 0;
   StreamGuidance guidance;
   Sampler sampler = Sampler::kEuler;
-  at::Generator step_generator = {};  // of what the sampler adds: tokens of pictures, then of sound
+  // Of what the sampler adds behind a step, and in its middle: tokens of pictures, then of sound.
+  at::Generator step_generator = {}, middle_generator = {};
 
   bool is_done() const { return step == schedule.steps(); }
 };

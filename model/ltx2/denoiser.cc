@@ -1,112 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types and the order of operations are the reference's.
 #include "model/ltx2/denoiser.h"
 
-#include <vector>
-
 #include "model/bridge/random.h"
+#include "model/ltx2/guided_calls.h"
+#include "model/ltx2/res_2s.h"
 
 namespace reel::model::ltx2 {
 namespace {
 
-// Which of a step's calls of the transformer one is.
-struct Pass {
-  const PreparedTexts& texts;
-  bool is_isolated = false;
-  std::vector<int64_t> perturbed_blocks = {};
-};
+constexpr float kTimesteps = 1000;
 
-at::Tensor SigmaOf(const DenoiseState& state, size_t ahead) {
-  const float sigma = state.schedule.sigmas[static_cast<size_t>(state.step) + ahead];
-  return at::full({}, sigma, state.latents.video.options());
-}
+// Copies, which a step that throws leaves behind.
+struct Generators {
+  at::Generator step, middle;
 
-// The calls of one step of a clip, whose streams have the same sigma.
-class StepCalls {
- public:
-  StepCalls(const Ops& ops, const Transformer& transformer, const DenoiseState& state)
-      : ops_(ops), transformer_(transformer), state_(state) {}
-
-  // What the guidance takes the clean latents to be.
-  StreamTokens GuidedClean() const {
-    const StreamGuidance& guidance = state_.guidance;
-    const StreamTokens of_texts = Clean({state_.texts});
-    CleanLatents video = {.prompt = Last(of_texts.video)}, audio = {.prompt = Last(of_texts.audio)};
-    if (of_texts.video.size(0) > 1) {
-      video.negative = of_texts.video.slice(0, 0, 1);
-      audio.negative = of_texts.audio.slice(0, 0, 1);
-    }
-    // A model that cannot be perturbed would give the prompt's row again.
-    if (guidance.uses_perturbed() && transformer_.config().perturbs) {
-      const StreamTokens perturbed = Clean({state_.prompt, false, guidance.perturbed_blocks});
-      video.perturbed = perturbed.video;
-      audio.perturbed = perturbed.audio;
-    }
-    if (guidance.uses_isolated()) {
-      const StreamTokens isolated = Clean({state_.prompt, true});
-      video.isolated = isolated.video;
-      audio.isolated = isolated.audio;
-    }
-    return {GuideByDeltas(video, guidance.video), GuideByDeltas(audio, guidance.audio)};
-  }
+  explicit Generators(const DenoiseState& state)
+      : step(CopyOf(state.step_generator)), middle(CopyOf(state.middle_generator)) {}
 
  private:
-  static at::Tensor Last(const at::Tensor& rows) { return rows.slice(0, rows.size(0) - 1); }
-
-  // What each row of the pass takes the clean latents to be.
-  StreamTokens Clean(const Pass& pass) const {
-    const at::Tensor sigma = SigmaOf(state_, 0);
-    const auto clean = [&](const at::Tensor& x, const at::Tensor& velocity) {
-      return x - velocity.to(at::kFloat) * sigma;
-    };
-    const StreamTokens velocity = transformer_.Velocity(ops_, InputsOf(pass));
-    return {clean(state_.latents.video, velocity.video),
-            clean(state_.latents.audio, velocity.audio)};
+  static at::Generator CopyOf(const at::Generator& generator) {
+    return generator.defined() ? generator.clone() : at::Generator();
   }
-
-  VelocityInputs InputsOf(const Pass& pass) const {
-    const int64_t rows = pass.texts.video.tokens.size(0);
-    const float now = state_.schedule.timesteps[static_cast<size_t>(state_.step)];
-    const at::Tensor sigma = at::full({rows}, now, state_.latents.video.options());
-    // From 2.3 on the other stream's sigma counts towards it, which is the same here.
-    const bool sees_other = transformer_.config().modulates_text;
-    const StreamTimes times = {sigma.unsqueeze(1), sigma, sees_other ? sigma : at::Tensor()};
-    const auto stream = [&](const at::Tensor& latents, const TextContext& text,
-                            const StreamTables& tables) {
-      const at::Tensor x = latents.expand({rows, -1, -1}).to(transformer_.dtype()).contiguous();
-      return StreamInputs{.x = x, .times = times, .text = text, .tables = tables};
-    };
-    return {.video = stream(state_.latents.video, pass.texts.video, state_.video_tables),
-            .audio = stream(state_.latents.audio, pass.texts.audio, state_.audio_tables),
-            .is_isolated = pass.is_isolated,
-            .perturbed_blocks = pass.perturbed_blocks};
-  }
-
-  const Ops& ops_;
-  const Transformer& transformer_;
-  const DenoiseState& state_;
 };
+
+float SigmaOf(const DenoiseState& state, int ahead) {
+  return state.schedule.sigmas[static_cast<size_t>(state.step + ahead)];
+}
+
+SigmaStep StepOf(const DenoiseState& state) {
+  const auto options = state.latents.video.options();
+  return {at::full({}, SigmaOf(state, 0), options), at::full({}, SigmaOf(state, 1), options)};
+}
+
+StreamTokens EulerStepped(const DenoiseState& state, const StreamTokens& clean) {
+  const SigmaStep step = StepOf(state);
+  return {EulerMoved(state.latents.video, clean.video, step),
+          EulerMoved(state.latents.audio, clean.audio, step)};
+}
+
+StreamTokens AncestralStepped(const DenoiseState& state, const StreamTokens& clean,
+                              at::Generator& generator) {
+  const SigmaStep step = StepOf(state);
+  const bool is_last = SigmaOf(state, 1) == 0;
+  const auto moved = [&](const at::Tensor& x, const at::Tensor& to) {
+    const at::Tensor noise = is_last ? at::Tensor() : DrawNormal(x.sizes(), generator, x.options());
+    return AncestralMoved(x, to, step, noise);
+  };
+  const at::Tensor video = moved(state.latents.video, clean.video);
+  return {video, moved(state.latents.audio, clean.audio)};
+}
+
+// The state is of the model's type, whatever holds it.
+StreamTokens Res2sStepped(const Ops& ops, const Transformer& transformer, const DenoiseState& state,
+                          const StreamTokens& clean, Generators& generators) {
+  const auto rounded = [&](const at::Tensor& t) {
+    return t.to(transformer.dtype()).to(at::kFloat);
+  };
+  if (SigmaOf(state, 1) == 0) return {rounded(clean.video), rounded(clean.audio)};
+  const auto noise = [&](const at::Tensor& like, at::Generator& generator) {
+    return Upload(StandardNoise(like.sizes(), generator), like.device());
+  };
+  const Res2sStep step(SigmaOf(state, 0), SigmaOf(state, 1));
+  const StreamTokens& x = state.latents;
+  Res2sStream video(step, x.video, clean.video), audio(step, x.audio, clean.audio);
+  const at::Tensor video_middle = rounded(video.Middle(noise(x.video, generators.middle)));
+  const at::Tensor audio_middle = rounded(audio.Middle(noise(x.audio, generators.middle)));
+  const auto sigma = static_cast<float>(step.middle);
+  const StreamTokens second = GuidedClean(ops, transformer, state, {video_middle, audio_middle},
+                                          {sigma, sigma * kTimesteps});
+  const at::Tensor video_end = rounded(video.End(second.video, noise(x.video, generators.step)));
+  return {video_end, rounded(audio.End(second.audio, noise(x.audio, generators.step)))};
+}
 
 }  // namespace
 
 void Step(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
-  const StreamTokens clean = StepCalls(ops, transformer, state).GuidedClean();
-  const StreamTokens& x = state.latents;
-  const SigmaStep step = {SigmaOf(state, 0), SigmaOf(state, 1)};
-  if (state.sampler == Sampler::kEuler) {
-    state.latents = {EulerMoved(x.video, clean.video, step),
-                     EulerMoved(x.audio, clean.audio, step)};
-  } else {
-    at::Generator generator = state.step_generator.clone();
-    const bool is_last = state.step + 1 == state.schedule.steps();
-    const auto noise = [&](const at::Tensor& like) {
-      return is_last ? at::Tensor() : DrawNormal(like.sizes(), generator, like.options());
-    };
-    const at::Tensor video = AncestralMoved(x.video, clean.video, step, noise(x.video));
-    const at::Tensor audio = AncestralMoved(x.audio, clean.audio, step, noise(x.audio));
-    state.latents = {video, audio};
-    state.step_generator = generator;
+  const float time = state.schedule.timesteps[static_cast<size_t>(state.step)];
+  const StreamTokens clean =
+      GuidedClean(ops, transformer, state, state.latents, {SigmaOf(state, 0), time});
+  Generators generators(state);
+  switch (state.sampler) {
+    case Sampler::kEuler:
+      state.latents = EulerStepped(state, clean);
+      break;
+    case Sampler::kAncestralEuler:
+      state.latents = AncestralStepped(state, clean, generators.step);
+      break;
+    case Sampler::kRes2s:
+      state.latents = Res2sStepped(ops, transformer, state, clean, generators);
+      break;
   }
+  state.step_generator = generators.step;
+  state.middle_generator = generators.middle;
   ++state.step;
 }
 

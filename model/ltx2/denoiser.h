@@ -8,9 +8,8 @@
 
 namespace reel::model::ltx2 {
 
-// One step by the state's sampler, in place, with up to three calls of the transformer: the texts,
-// the prompt perturbed, the prompt with its streams isolated. A step that throws has changed
-// nothing.
+// One step by the state's sampler, in place: one call by GuidedClean, by res_2s two. A step that
+// throws has changed nothing.
 void Step(const Ops& ops, const Transformer& transformer, DenoiseState& state);
 
 }  // namespace reel::model::ltx2

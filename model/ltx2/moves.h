@@ -10,6 +10,7 @@ namespace reel::model::ltx2 {
 enum class Sampler {
   kEuler,
   kAncestralEuler,  // takes more noise away than the step asks for, and adds new noise
+  kRes2s,           // of second order, with new noise (res_2s.h)
 };
 
 // Of one step, scalars.

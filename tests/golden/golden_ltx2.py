@@ -8,6 +8,7 @@ import json
 import pathlib
 
 import golden_ltx2_calls
+import golden_ltx2_res_2s
 import golden_ltx2_stages
 
 FOLDER = pathlib.Path(__file__).parent / "ltx2"
@@ -67,6 +68,13 @@ def connectors(variant):
     return LTX2TextConnectors.from_config(ALL_CONNECTORS[variant]).eval()
 
 
+def both(variant):
+    parts = {"transformer": transformer(variant), "connectors": connectors(variant if variant in ALL_CONNECTORS else "2.3")}
+    for name, part in parts.items():
+        fill(part, SEEDS[name])
+    return parts
+
+
 def save(folder, tensors):
     from safetensors.torch import save_file
     folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +100,7 @@ def generate():
         shapes = fill(module, SEEDS["transformer"])
         write(FOLDER / "transformer" / variant, config, shapes, golden_ltx2_stages.transformer(module))
     for variant in golden_ltx2_calls.CALLS_OF:
-        parts = {"transformer": transformer(variant), "connectors": connectors(variant if variant in ALL_CONNECTORS else "2.3")}
-        for name, part in parts.items():
-            fill(part, SEEDS[name])
-        save(FOLDER / "calls" / variant, golden_ltx2_calls.calls(variant, parts))
+        tensors = golden_ltx2_calls.calls(variant, both(variant))
+        if variant == "2.3":
+            tensors.update(golden_ltx2_res_2s.calls(both(variant)))
+        save(FOLDER / "calls" / variant, tensors)

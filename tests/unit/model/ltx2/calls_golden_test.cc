@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "model/ltx2/connectors.h"
 #include "model/ltx2/denoiser.h"
+#include "model/ltx2/res_2s.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx2/tiny_ltx2.h"
@@ -46,7 +47,8 @@ std::vector<CallCase> AllCalls() {
            {.video = {.isolated_scale = 3, .rescale = 0.5},
             .audio = {.isolated_scale = 3, .rescale = AudioScale(0, 0.5)}}},
           {"given", 25, {}, {993.75, 725, 421.875}},
-          {"ancestral", 24, {}, {993.75, 725, 421.875}, Sampler::kAncestralEuler}};
+          {"ancestral", 24, {}, {993.75, 725, 421.875}, Sampler::kAncestralEuler},
+          {"res_2s", 24, {}, {1000, 975, 725, 421.875}, Sampler::kRes2s}};
 }
 
 // The scheduler of the releases for many steps, and that of the distilled ones.
@@ -110,10 +112,13 @@ StreamTokens Rendered(const Networks& networks, const CallCase& call) {
                                         sizes, call.frame_rate, generator);
   state.guidance = call.guidance;
   state.sampler = call.sampler;
-  state.step_generator = at::detail::createCPUGenerator(kSeed + 10'000);
+  const bool is_res_2s = call.sampler == Sampler::kRes2s;
+  state.step_generator = at::detail::createCPUGenerator(is_res_2s ? kSeed : kSeed + 10'000);
+  state.middle_generator = at::detail::createCPUGenerator(kSeed + 10'000);
   const SchedulerConfig scheduler = SchedulerOf(call);
   state.schedule = call.timesteps.empty() ? *SpacedSchedule(scheduler, kSteps, sizes.video.tokens())
                                           : *GivenSigmaSchedule(scheduler, call.timesteps);
+  if (is_res_2s) state.schedule = WithoutStepToZero(state.schedule);
   std::vector<at::Tensor> video, audio;
   while (!state.is_done()) {
     Step(ops, networks.transformer, state);
@@ -140,7 +145,7 @@ TEST_P(CallsGolden, GiveTheLatentsOfDiffusersBehindEveryStep) {
     AddTo(worst, golden, name + ".audio", exact.audio, rounded.audio);
     ++calls;
   }
-  EXPECT_EQ(calls, variant == "2.3" ? 8 : 2);
+  EXPECT_EQ(calls, variant == "2.3" ? 9 : 2);
   EXPECT_LT(worst.error, 1e-5);
   EXPECT_LT(worst.ratio, 1.5);
   std::printf("calls %s: fp32 %.1e, bf16 %.2f of diffusers' error\n", GetParam(), worst.error,
