@@ -21,6 +21,15 @@ bool InRange(const nlohmann::json& value, IntRange range) {
   return number >= range.min && number <= range.max;
 }
 
+// False: an item is no integer of the range.
+bool AppendInts(const nlohmann::json& list, IntRange range, std::vector<int64_t>& values) {
+  for (const nlohmann::json& item : list) {
+    if (!InRange(item, range)) return false;
+    values.push_back(item.get<int64_t>());
+  }
+  return true;
+}
+
 std::string RangeRule(IntRange range) {
   return absl::StrCat("must be an integer from ", range.min, " to ", range.max);
 }
@@ -101,12 +110,23 @@ std::vector<int64_t> ConfigReader::Ints(const char* key, std::vector<int64_t> fa
   const nlohmann::json* list = FindList(key);
   if (list == nullptr) return fallback;
   std::vector<int64_t> values;
-  for (const nlohmann::json& item : *list) {
-    if (!InRange(item, range)) {
-      Fail(key, absl::StrCat("of each item ", RangeRule(range)));
+  if (AppendInts(*list, range, values)) return values;
+  Fail(key, absl::StrCat("of each item ", RangeRule(range)));
+  return fallback;
+}
+
+std::vector<std::vector<int64_t>> ConfigReader::IntLists(const char* key,
+                                                         std::vector<std::vector<int64_t>> fallback,
+                                                         IntRange range) {
+  const nlohmann::json* lists = FindList(key);
+  if (lists == nullptr) return fallback;
+  std::vector<std::vector<int64_t>> values;
+  for (const nlohmann::json& list : *lists) {
+    const bool is_list = list.is_array() && list.size() <= kMaxListItems;
+    if (!is_list || !AppendInts(list, range, values.emplace_back())) {
+      Fail(key, absl::StrCat("must hold lists only, of each item of them ", RangeRule(range)));
       return fallback;
     }
-    values.push_back(item.get<int64_t>());
   }
   return values;
 }

@@ -33,6 +33,9 @@ class ConfigReader {
   std::string String(const char* key, const std::string& fallback);
   // A list or a tuple; null counts as missing.
   std::vector<int64_t> Ints(const char* key, std::vector<int64_t> fallback, IntRange range);
+  std::vector<std::vector<int64_t>> IntLists(const char* key,
+                                             std::vector<std::vector<int64_t>> fallback,
+                                             IntRange range);
   std::vector<bool> Bools(const char* key, std::vector<bool> fallback);
   std::vector<std::string> Strings(const char* key, std::vector<std::string> fallback);
 

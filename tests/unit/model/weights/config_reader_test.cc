@@ -30,7 +30,8 @@ TEST(ConfigReader, TakesDefaultsForWhatIsMissingOrNull) {
 }
 
 TEST(ConfigReader, ReadsWhatIsThere) {
-  const auto json = Json(R"({"a":3,"b":2,"c":false,"d":"y","e":[4,5],"f":[true],"g":["s"]})");
+  const auto json =
+      Json(R"({"a":3,"b":2,"c":false,"d":"y","e":[4,5],"f":[true],"g":["s"],"h":[[1],[2,3]]})");
   ConfigReader reader(json, "c.json");
   EXPECT_EQ(reader.Int("a", 7, {1, 9}), 3);
   EXPECT_EQ(reader.Number("b", 0.5), 2.0);
@@ -39,6 +40,7 @@ TEST(ConfigReader, ReadsWhatIsThere) {
   EXPECT_THAT(reader.Ints("e", {}, {0, 9}), ElementsAre(4, 5));
   EXPECT_THAT(reader.Bools("f", {}), ElementsAre(true));
   EXPECT_THAT(reader.Strings("g", {}), ElementsAre("s"));
+  EXPECT_THAT(reader.IntLists("h", {}, {0, 9}), ElementsAre(ElementsAre(1), ElementsAre(2, 3)));
   EXPECT_TRUE(reader.status().ok());
 }
 
@@ -62,6 +64,7 @@ TEST_P(BadConfig, NamesFileAndKey) {
   reader.Bool("b", true);
   reader.String("s", "");
   reader.Ints("is", {}, {0, 9});
+  reader.IntLists("iss", {}, {0, 9});
   reader.Bools("bs", {});
   reader.Strings("ss", {});
   EXPECT_EQ(reader.status().code(), absl::StatusCode::kFailedPrecondition);
@@ -75,8 +78,9 @@ INSTANTIATE_TEST_SUITE_P(All, BadConfig,
                                            R"({"i":"3"})", R"({"i":18446744073709551615})",
                                            R"({"i":-9223372036854775808})", R"({"n":"1"})",
                                            R"({"b":1})", R"({"s":1})", R"({"is":1})",
-                                           R"({"is":[1,10]})", R"({"is":[1,"2"]})", R"({"bs":[1]})",
-                                           R"({"ss":[1]})"));
+                                           R"({"is":[1,10]})", R"({"is":[1,"2"]})",
+                                           R"({"iss":[1]})", R"({"iss":[[1],[10]]})",
+                                           R"({"bs":[1]})", R"({"ss":[1]})"));
 
 TEST(JsonFile, RefusesWhatIsDeepLongOrNoObject) {
   EXPECT_FALSE(ParseJson("[1]", "t").ok());
