@@ -6,7 +6,9 @@
 #include <ATen/ops/replication_pad1d.h>
 #include <ATen/ops/sinc.h>
 
+#include <algorithm>
 #include <numbers>
+#include <vector>
 
 #include "model/bridge/framework_calls.h"
 
@@ -87,12 +89,19 @@ SincResampler::SincResampler(int64_t ratio, at::Device device) : ratio_(ratio) {
   filter_ = (at::sinc(time) * window * kRolloff / ratio).view({1, 1, -1}).to(device);
 }
 
-at::Tensor SincResampler::operator()(const at::Tensor& wave) const {
-  const int64_t channels = wave.size(1), taps = filter_.size(2);
+at::Tensor SincResampler::operator()(const at::Tensor& wave, int64_t piece) const {
+  const int64_t channels = wave.size(1), samples = wave.size(2), taps = filter_.size(2);
+  const at::Tensor filters = filter_.expand({channels, 1, taps});
   const at::Tensor padded = at::replication_pad1d(wave, {kWidth, kWidth});
-  const at::Tensor made =
-      at::conv_transpose1d(padded, filter_.expand({channels, 1, taps}), {}, ratio_, 0, 0, channels);
-  return (made * ratio_).slice(2, 2 * kWidth * ratio_, made.size(2) - (taps - ratio_));
+  std::vector<at::Tensor> made;
+  for (int64_t begin = 0; begin < samples; begin += piece) {
+    const int64_t end = std::min(begin + piece, samples);
+    const at::Tensor part = padded.slice(2, begin, end + 2 * kWidth);
+    const at::Tensor wide = at::conv_transpose1d(part, filters, {}, ratio_, 0, 0, channels);
+    const int64_t first = 2 * kWidth * ratio_;
+    made.push_back(wide.slice(2, first, first + (end - begin) * ratio_) * ratio_);
+  }
+  return at::cat(made, 2);
 }
 
 }  // namespace reel::model::ltx2

@@ -45,12 +45,14 @@ struct Snake {
 };
 Snake TakeSnake(Weights& weights, const std::string& name, int64_t channels);
 
-// A wave at `ratio` times its rate, by a windowed sinc of its own; the last samples are repeated.
+// A wave at `ratio` times its rate, by a windowed sinc of its own; the first and the last sample
+// are repeated beyond the ends.
 class SincResampler {
  public:
   SincResampler(int64_t ratio, at::Device device);
 
-  at::Tensor operator()(const at::Tensor& wave) const;
+  // `piece` samples at a time: a library may take memory for each tap.
+  at::Tensor operator()(const at::Tensor& wave, int64_t piece) const;
 
  private:
   int64_t ratio_;

@@ -46,7 +46,8 @@ at::Tensor BandwidthExtension::operator()(const at::Tensor& wave, int64_t piece)
   const int64_t hop = config_.hop_length, samples = wave.size(2);
   const at::Tensor whole_hops = at::constant_pad_nd(wave, {0, (hop - samples % hop) % hop});
   const at::Tensor high = generator_(SpectrumOf(whole_hops, piece), piece);
-  return (high + resample_(whole_hops)).clamp(-1, 1).slice(2, 0, samples * config_.ratio);
+  const at::Tensor sum = high + resample_(whole_hops, piece * hop);
+  return sum.clamp(-1, 1).slice(2, 0, samples * config_.ratio);
 }
 
 Vocoder::Vocoder(Weights& weights, const VocoderConfig& config)

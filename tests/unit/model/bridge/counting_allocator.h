@@ -22,6 +22,7 @@ class CountingAllocator final : public c10::Allocator {
 
   c10::DataPtr allocate(size_t size) override {
     void* const data = inner_->raw_allocate(size);
+    if (data == nullptr) return {nullptr, nullptr, &Free, at::kCPU};  // of an empty tensor
     MutexLock lock(mutex_);
     sizes_[data] = static_cast<int64_t>(size);
     held_ += static_cast<int64_t>(size);
@@ -51,6 +52,7 @@ class CountingAllocator final : public c10::Allocator {
   }
 
   static void Free(void* data) {
+    if (data == nullptr) return;
     CountingAllocator& counting = Get();
     {
       MutexLock lock(counting.mutex_);

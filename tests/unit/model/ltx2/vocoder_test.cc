@@ -2,16 +2,14 @@
 // Spectra to waves, against diffusers.
 #include "model/ltx2/vocoder.h"
 
-#include <ATen/Parallel.h>
-
-#include <cstdlib>
+#include <cstdio>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/tiny_folder.h"
+#include "tests/unit/model/ltx2/sound_fixture.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -21,30 +19,6 @@ using ltx::Golden;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::string FolderOf(const std::string& name) {
-  return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/ltx2_sound/" + name;
-}
-
-nlohmann::json ConfigOf(const std::string& name) {
-  return *ReadJsonFile(FolderOf(name) + "/config.json");
-}
-
-absl::StatusOr<Vocoder> LoadVocoder(const std::string& name) {
-  const auto config = ReadVocoderConfig(ConfigOf(name), "config.json");
-  if (!config.ok()) return config.status();
-  const auto stored = WeightSet::OpenFolder(FolderOf(name), "diffusion_pytorch_model");
-  if (!stored.ok()) return stored.status();
-  return Vocoder::Load(*stored, *config, at::kCPU);
-}
-
-// The error's power against that of what is expected, as roots.
-double RelativeError(const at::Tensor& actual, const at::Tensor& expected) {
-  EXPECT_EQ(actual.sizes(), expected.sizes());
-  if (actual.sizes() != expected.sizes()) return 1;
-  const at::Tensor a = actual.to(at::kDouble), e = expected.to(at::kDouble);
-  return ((a - e).pow(2).mean() / e.pow(2).mean()).sqrt().item<double>();
-}
-
 struct VocoderCase {
   const char* name;
   double bound;  // a second generator of the first one's wave makes its errors larger
@@ -52,9 +26,7 @@ struct VocoderCase {
 
 class EveryVocoder : public ::testing::TestWithParam<VocoderCase> {
  protected:
-  EveryVocoder() : vocoder_(LoadVocoder(GetParam().name)) {
-    at::set_num_threads(1);  // tensors this small are only slowed down by more
-  }
+  EveryVocoder() : vocoder_(LoadVocoder(GetParam().name)) {}
 
   const Golden golden_ = Golden::In("ltx2_sound");
   const absl::StatusOr<Vocoder> vocoder_;
@@ -86,8 +58,9 @@ TEST_P(EveryVocoder, MakesTheSameWaveInPieces) {
 }
 
 TEST_P(EveryVocoder, SaysWhichTensorIsMissingOrHasAnotherShape) {
-  const auto stored = WeightSet::OpenFolder(FolderOf(GetParam().name), "diffusion_pytorch_model");
-  auto config = *ReadVocoderConfig(ConfigOf(GetParam().name), "config.json");
+  const auto stored =
+      WeightSet::OpenFolder(SoundFolder(GetParam().name), "diffusion_pytorch_model");
+  auto config = *ReadVocoderConfig(SoundConfig(GetParam().name), "config.json");
   config.generator.stacks.push_back(config.generator.stacks.back());
   const absl::Status missing = Vocoder::Load(*stored, config, at::kCPU).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kFailedPrecondition);
@@ -125,7 +98,7 @@ TEST(VocoderConfig, TakesNullForNoActivationAtTheEnd) {
 
 TEST(VocoderConfig, RefusesByNameWhatItDoesNotCompute) {
   const auto refused = [](const char* name, const char* key, const nlohmann::json& value) {
-    nlohmann::json file = ConfigOf(name);
+    nlohmann::json file = SoundConfig(name);
     file[key] = value;
     const absl::Status status = ReadVocoderConfig(file, "config.json").status();
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << key;

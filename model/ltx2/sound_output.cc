@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx2/sound_output.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
+
+namespace reel::model::ltx2 {
+namespace {
+
+constexpr char kStem[] = "diffusion_pytorch_model";
+
+}  // namespace
+
+absl::StatusOr<SoundOutput> SoundOutput::Join(AudioVae vae, Vocoder vocoder) {
+  const AudioVaeConfig& spectrum = vae.config();
+  const VocoderConfig& wave = vocoder.config();
+  const auto refused = [](const std::string& why) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the vocoder does not fit the audio autoencoder: ", why));
+  };
+  if (wave.generator.in_channels != spectrum.channels * spectrum.bins) {
+    return refused(absl::StrCat("in_channels is ", wave.generator.in_channels,
+                                ", a frame of the spectrum has ", spectrum.channels * spectrum.bins,
+                                " values"));
+  }
+  if (wave.generator.out_channels != spectrum.channels) {
+    return refused(absl::StrCat("out_channels is ", wave.generator.out_channels,
+                                ", the spectrum has ", spectrum.channels));
+  }
+  // Else sound would run faster or slower than the pictures.
+  if (wave.generator.SamplesPerFrame() * spectrum.sample_rate !=
+      wave.generator_rate * spectrum.hop_length) {
+    return refused(absl::StrCat("it makes ", wave.generator.SamplesPerFrame(), " samples at ",
+                                wave.generator_rate, " Hz of a frame, which stands for ",
+                                spectrum.hop_length, " at ", spectrum.sample_rate, " Hz"));
+  }
+  return SoundOutput(std::move(vae), std::move(vocoder));
+}
+
+absl::StatusOr<SoundOutput> SoundOutput::LoadFolder(const std::string& folder, at::ScalarType dtype,
+                                                    at::Device device) {
+  const std::string vae_folder = folder + "/audio_vae", vocoder_folder = folder + "/vocoder";
+  const std::string vae_file = vae_folder + "/config.json";
+  const std::string vocoder_file = vocoder_folder + "/config.json";
+  REEL_ASSIGN_OR_RETURN(const nlohmann::json vae_json, ReadJsonFile(vae_file));
+  REEL_ASSIGN_OR_RETURN(const AudioVaeConfig vae_config, ReadAudioVaeConfig(vae_json, vae_file));
+  REEL_ASSIGN_OR_RETURN(const nlohmann::json vocoder_json, ReadJsonFile(vocoder_file));
+  REEL_ASSIGN_OR_RETURN(const VocoderConfig vocoder_config,
+                        ReadVocoderConfig(vocoder_json, vocoder_file));
+  REEL_ASSIGN_OR_RETURN(const WeightSet vae_weights, WeightSet::OpenFolder(vae_folder, kStem));
+  REEL_ASSIGN_OR_RETURN(AudioVae vae, AudioVae::Load(vae_weights, vae_config, dtype, device));
+  REEL_ASSIGN_OR_RETURN(const WeightSet vocoder_weights,
+                        WeightSet::OpenFolder(vocoder_folder, kStem));
+  REEL_ASSIGN_OR_RETURN(Vocoder vocoder, Vocoder::Load(vocoder_weights, vocoder_config, device));
+  return Join(std::move(vae), std::move(vocoder));
+}
+
+SoundFormat SoundOutput::format() const {
+  return {static_cast<int>(vocoder_.config().SampleRate()),
+          static_cast<int>(vae_.config().channels)};
+}
+
+int64_t SoundOutput::SamplesOf(int64_t tokens) const {
+  return AudioVaeConfig::Frames(tokens) * vocoder_.config().SamplesPerFrame();
+}
+
+absl::StatusOr<at::Tensor> SoundOutput::Samples(const at::Tensor& tokens) const {
+  const at::Tensor samples = vocoder_(vae_.Decode(tokens)).squeeze(0).cpu();
+  // A sum is NaN or Inf as soon as one of its terms is.
+  if (!at::isfinite(samples.sum()).item<bool>()) {
+    return absl::DataLossError("the decoded sound contains NaN or Inf");
+  }
+  return samples;
+}
+
+}  // namespace reel::model::ltx2
