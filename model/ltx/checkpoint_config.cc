@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/ltx/read_vae_config.h"
 #include "model/ltx/tensor_shapes.h"
 #include "model/weights/config_reader.h"
 #include "model/weights/json_file.h"

@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "model/ltx/checkpoint_names.h"
 #include "model/ltx/transformer_config.h"
-#include "model/ltx/vae_config.h"
 #include "model/sampler/schedule.h"
+#include "model/vae/vae_config.h"
 #include "model/weights/weight_set.h"
 
 namespace reel::model::ltx {

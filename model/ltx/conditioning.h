@@ -9,7 +9,7 @@
 #include "model/frames/condition_pictures.h"
 #include "model/latents/latents.h"
 #include "model/ltx/denoise_state.h"
-#include "model/ltx/vae_encoder.h"
+#include "model/vae/vae_encoder.h"
 
 namespace reel::model::ltx {
 

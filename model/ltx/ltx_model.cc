@@ -13,6 +13,7 @@
 #include "model/ltx/card_file.h"
 #include "model/ltx/checkpoint_config.h"
 #include "model/ltx/checkpoint_names.h"
+#include "model/ltx/read_vae_config.h"
 #include "model/text/text_folder.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"

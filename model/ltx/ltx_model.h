@@ -13,13 +13,13 @@
 #include "model/frames/vae_tiles.h"
 #include "model/latents/latents.h"
 #include "model/load_options.h"
-#include "model/ltx/latent_upsampler.h"
 #include "model/ltx/transformer.h"
-#include "model/ltx/vae_config.h"
-#include "model/ltx/vae_decoder.h"
-#include "model/ltx/vae_encoder.h"
 #include "model/sampler/schedule.h"
 #include "model/text/prompt_encoder.h"
+#include "model/vae/latent_upsampler.h"
+#include "model/vae/vae_config.h"
+#include "model/vae/vae_decoder.h"
+#include "model/vae/vae_encoder.h"
 
 namespace reel::model::ltx {
 

@@ -16,11 +16,11 @@
 #include "model/ltx/card_file.h"
 #include "model/ltx/denoiser.h"
 #include "model/ltx/encode_stage.h"
-#include "model/ltx/group_decode.h"
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
 #include "model/ltx/step_groups.h"
+#include "model/vae/group_decode.h"
 
 namespace reel::model::ltx {
 namespace {

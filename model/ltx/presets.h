@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/denoise/guidance.h"
-#include "model/ltx/latent_upsampler.h"
 #include "model/model_card.h"
+#include "model/vae/latent_upsampler.h"
 
 namespace reel::model::ltx {
 

@@ -9,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/ltx/read_vae_config.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/tiny_checkpoint.h"

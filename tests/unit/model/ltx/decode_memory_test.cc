@@ -4,7 +4,8 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "model/ltx/vae_decoder.h"
+#include "model/ltx/read_vae_config.h"
+#include "model/vae/vae_decoder.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/counting_allocator.h"

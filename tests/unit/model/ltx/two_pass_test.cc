@@ -12,11 +12,11 @@
 
 #include "gmock/gmock.h"
 #include "model/bridge/torch_device.h"
-#include "model/ltx/latent_upsampler.h"
 #include "model/ltx/ltx_pipeline.h"
 #include "model/ltx/second_pass.h"
 #include "model/pass_work.h"
 #include "model/resolve.h"
+#include "model/vae/latent_upsampler.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/test_run.h"

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "model/ltx/vae_decoder.h"
-#include "model/ltx/vae_encoder.h"
+#include "model/ltx/read_vae_config.h"
+#include "model/vae/vae_decoder.h"
+#include "model/vae/vae_encoder.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/test_run.h"

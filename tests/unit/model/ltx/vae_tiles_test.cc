@@ -10,8 +10,9 @@
 
 #include "gmock/gmock.h"
 #include "model/ltx/card_file.h"
-#include "model/ltx/vae_decoder.h"
-#include "model/ltx/vae_encoder.h"
+#include "model/ltx/read_vae_config.h"
+#include "model/vae/vae_decoder.h"
+#include "model/vae/vae_encoder.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/pipeline_run.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/group_decode.h"
+#include "model/vae/group_decode.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +8,7 @@
 #include "model/bridge/rank_run.h"
 #include "model/frames/row_part.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 class GroupFrames final : public FrameSource {
@@ -63,4 +63,4 @@ FrameSourcePtr DecodeOnGroup(RankCrew& crew, const std::vector<const VaeDecoder*
   return std::make_unique<GroupFrames>(crew, std::move(chains));
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

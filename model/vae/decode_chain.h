@@ -7,10 +7,10 @@
 #include "model/frames/frame_chain.h"
 #include "model/frames/frame_source.h"
 #include "model/frames/row_part.h"
-#include "model/ltx/vae_config.h"
-#include "model/ltx/vae_layers.h"
+#include "model/vae/vae_config.h"
+#include "model/vae/vae_layers.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // Of a rank of a group, whose frames are some rows of the pictures; else none.
 using Part = std::optional<RowPart>;
@@ -38,4 +38,4 @@ FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
                            const ResnetModulation& modulation, const Part& part);
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

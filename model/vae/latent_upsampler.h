@@ -14,7 +14,7 @@
 #include "model/layers/weights.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 struct UpsamplerConfig {
   int64_t channels = 128;  // of the latents
@@ -87,4 +87,4 @@ at::Tensor UpsampleLatents(const Ops& ops, const LatentUpsampler& upsampler,
                            const LatentStatistics& statistics, const UpsampleTouch& touch,
                            const at::Tensor& latents);
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

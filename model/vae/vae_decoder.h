@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
-#include "model/ltx/decode_chain.h"
-#include "model/ltx/vae_config.h"
-#include "model/ltx/vae_layers.h"
+#include "model/vae/decode_chain.h"
+#include "model/vae/vae_config.h"
+#include "model/vae/vae_layers.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // How many latents' worth of frames go through the layers at a time. More make better use of a GPU;
 // fewer take less memory, and have the first frames ready earlier.
@@ -66,4 +66,4 @@ class VaeDecoder {
   std::vector<Stage> stages_;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/latent_upsampler.h"
+#include "model/vae/latent_upsampler.h"
 
 #include <utility>
 
 #include "kernels/base/status_macros.h"
-#include "model/ltx/vae_layers.h"
+#include "model/vae/vae_layers.h"
 #include "model/weights/config_reader.h"
 #include "nlohmann/json.hpp"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 constexpr int64_t kGroups = 32;
@@ -148,4 +148,4 @@ at::Tensor UpsampleLatents(const Ops& ops, const LatentUpsampler& upsampler,
   return (statistics.Normalize(high) * statistics.scaling_factor).to(at::kFloat);
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/vae_config.h"
+#include "model/ltx/read_vae_config.h"
 
 #include "kernels/base/status_macros.h"
 #include "model/weights/config_reader.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What encoder and decoder of the video autoencoder are made of. Tensors are [B, C, F, H, W].
+// Layers of the video autoencoders' encoders and decoders. Tensors are [B, C, F, H, W].
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 #include "model/layers/timestep_embedding.h"
 #include "model/layers/weights.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // A convolution over frames, rows and columns: zeros beyond the picture's edges, and no padding in
 // time of its own: who calls decides which frames stand before the first and behind the last.
@@ -89,4 +89,4 @@ at::Tensor SpaceToDepth(const at::Tensor& x, int64_t t, int64_t y, int64_t width
 at::Tensor Patchify(const at::Tensor& pixels, int64_t patch);
 at::Tensor Unpatchify(const at::Tensor& x, int64_t patch);
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

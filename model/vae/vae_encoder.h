@@ -6,10 +6,10 @@
 
 #include "model/bridge/ops.h"
 #include "model/frames/vae_tiles.h"
-#include "model/ltx/vae_config.h"
-#include "model/ltx/vae_layers.h"
+#include "model/vae/vae_config.h"
+#include "model/vae/vae_layers.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // A distribution over latents, not normalised: [B, C, F, h, w] each, one variance for all channels.
 struct LatentMoments {
@@ -50,4 +50,4 @@ class VaeEncoder {
   std::vector<VaeResnet> mid_;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

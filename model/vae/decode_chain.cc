@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/decode_chain.h"
+#include "model/vae/decode_chain.h"
 
 #include <utility>
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 FrameSourcePtr Convolved(FrameSourcePtr input, const VideoConv& conv, const Part& part,
@@ -137,4 +137,4 @@ FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t 
   });
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

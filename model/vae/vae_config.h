@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of the video autoencoder, three generations of it.
+// The layout of a video autoencoder as its networks are built; families read theirs from
+// configurations.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "nlohmann/json_fwd.hpp"
-
-namespace reel::model::ltx {
+namespace reel::model {
 
 // One stage of the encoder.
 struct DownStage {
@@ -33,7 +30,7 @@ struct UpStage {
   bool has_conv_in = false;  // a first residual block from `in` to `out`
 };
 
-// The layout of AutoencoderKLLTXVideo for a configuration; lists already turned the decoder's way.
+// Lists already turned the decoder's way.
 struct VaeConfig {
   int64_t latent_channels = 128;
   int64_t patch = 4;
@@ -50,7 +47,4 @@ struct VaeConfig {
   int64_t spatial_compression = 32, temporal_compression = 8;
 };
 
-// Missing keys are those of the class, that is of 0.9.0. FAILED_PRECONDITION with `source` and key.
-absl::StatusOr<VaeConfig> ReadVaeConfig(const nlohmann::json& json, const std::string& source);
-
-}  // namespace reel::model::ltx
+}  // namespace reel::model

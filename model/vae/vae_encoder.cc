@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/vae_encoder.h"
+#include "model/vae/vae_encoder.h"
 
 #include <string>
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 std::vector<VaeResnet> TakeResnets(Weights& weights, const std::string& name, int64_t channels,
@@ -96,4 +96,4 @@ LatentMoments VaeEncoder::Encode(const Ops& ops, const at::Tensor& pixels,
   return {x.slice(1, 0, channels), x.slice(1, channels)};
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

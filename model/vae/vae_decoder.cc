@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/vae_decoder.h"
+#include "model/vae/vae_decoder.h"
 
 #include <string>
 #include <utility>
 
 #include "model/bridge/random.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 struct VaeDecoder::Build {
   const Ops& ops;
@@ -135,4 +135,4 @@ FrameSourcePtr VaeDecoder::Decode(const Ops& ops, const at::Tensor& latents,
   return SliceSource(std::move(build.chain), pieces.late * build.rate);
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

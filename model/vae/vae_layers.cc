@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/vae_layers.h"
+#include "model/vae/vae_layers.h"
 
 #include <utility>
 
 #include "model/bridge/conv_by_taps.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 namespace {
 
@@ -132,4 +132,4 @@ at::Tensor Unpatchify(const at::Tensor& x, int64_t patch) {
       .flatten(3, 4);
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

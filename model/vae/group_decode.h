@@ -7,9 +7,9 @@
 
 #include "model/bridge/rank_crew.h"
 #include "model/frames/frame_source.h"
-#include "model/ltx/vae_decoder.h"
+#include "model/vae/vae_decoder.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // How many ranks have a part of so many rows of latents, one at least: the first ones of `crew`;
 // one where it is null.
@@ -19,4 +19,4 @@ int DecodingRanks(const RankCrew* crew, int64_t rows);
 FrameSourcePtr DecodeOnGroup(RankCrew& crew, const std::vector<const VaeDecoder*>& decoders,
                              const Ops& ops, const at::Tensor& latents, const DecodeInputs& inputs);
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model
