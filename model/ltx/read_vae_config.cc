@@ -62,6 +62,7 @@ void ReadEncoder(ConfigReader& reader, VaeConfig& config) {
               reader.Bools("spatio_temporal_scaling", {true, true, true, false}), stages);
   auto samplers = reader.Strings("downsample_type", std::vector<std::string>(4, "conv"));
   if (is_new) samplers = AtLeast(reader, "downsample_type", samplers, stages);
+  if (!reader.status().ok()) return;  // lists are filled up with zeros
 
   config.encoder_in = channels[0];
   for (size_t i = 0; i < stages; ++i) {
@@ -119,6 +120,7 @@ void ReadDecoder(ConfigReader& reader, VaeConfig& config) {
               reader.Bools("upsample_residual", std::vector<bool>(4, false)), stages);
   const auto factor = AtLeast(reader, "upsample_factor",
                               reader.Ints("upsample_factor", {1, 1, 1, 1}, {1, 8}), stages);
+  if (!reader.status().ok()) return;
 
   config.decoder_mid = channels.back();
   config.decoder_mid_layers = layers.back();

@@ -116,9 +116,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(R"({"block_out_channels":[8]})", R"({"block_out_channels":[0,1,2,3]})",
                       R"({"down_block_types":["X","X","X","X"]})", R"({"down_block_types":[]})",
                       R"({"layers_per_block":[1]})", R"({"upsample_factor":[3,3,3,3]})",
-                      R"({"upsample_factor":[2,2,2,2]})", R"({"patch_size":8})",
-                      R"({"encoder_causal":false})", R"({"decoder_causal":true})",
-                      R"({"decoder_layers_per_block":[]})", R"({"scaling_factor":0})",
+                      R"({"upsample_factor":[2,2,2,2]})", R"({"upsample_factor":[2]})",
+                      R"({"block_out_channels":[8],"down_block_types":["LTXVideo095DownBlock3D"]})",
+                      R"({"patch_size":8})", R"({"encoder_causal":false})",
+                      R"({"decoder_causal":true})", R"({"decoder_layers_per_block":[]})",
+                      R"({"scaling_factor":0})",
                       R"({"decoder_block_out_channels":[64,96,128],"timestep_conditioning":true})",
                       R"({"spatio_temporal_scaling":[true,true,true,true]})"));
 
