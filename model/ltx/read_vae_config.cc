@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/read_vae_config.h"
 
+#include <optional>
+
 #include "kernels/base/status_macros.h"
-#include "model/weights/config_reader.h"
+#include "model/vae/vae_config_rules.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model::ltx {
@@ -11,37 +13,23 @@ namespace {
 constexpr IntRange kChannels = {1, 65536};
 constexpr IntRange kLayers = {0, 1024};
 
-// A list of the configuration, after a check that it is long enough.
-template <typename List>
-List AtLeast(ConfigReader& reader, const char* key, List list, size_t size) {
-  if (list.size() < size) {
-    reader.Fail(key, "must have at least " + std::to_string(size) + " items");
-    list.resize(size);
-  }
-  return list;
-}
-
 void SetSampler(ConfigReader& reader, const std::string& type, bool is_new, DownStage& stage) {
   stage.sampler = DownStage::Sampler::kStridedConv;
   if (!is_new || type == "conv") return;
   stage.sampler = DownStage::Sampler::kSpaceToDepth;
-  stage.stride_t = type == "spatial" ? 1 : 2;
-  stage.stride_s = type == "temporal" ? 1 : 2;
-  if (type != "spatial" && type != "temporal" && type != "spatiotemporal") {
-    reader.Fail("downsample_type", "must hold conv, spatial, temporal, or spatiotemporal");
+  const std::optional<FoldStrides> fold = FoldOf(type);
+  if (!fold.has_value()) {
+    return reader.Fail("downsample_type", "must hold conv, spatial, temporal, or spatiotemporal");
   }
+  stage.stride_t = fold->t;
+  stage.stride_s = fold->s;
 }
 
 void CheckDownStage(ConfigReader& reader, const DownStage& stage, bool is_new) {
-  const char* key = "block_out_channels";
   if (stage.sampler == DownStage::Sampler::kSpaceToDepth) {
-    const int64_t fold = stage.stride_t * stage.stride_s * stage.stride_s;
-    if (stage.out % fold != 0) reader.Fail(key, "must be divisible by their stage's strides");
-    if (stage.in * fold % stage.out != 0) {
-      reader.Fail(key, "must divide what their stage's strides make of the stage before");
-    }
+    CheckFold(reader, stage);
   } else if (is_new && stage.in != stage.out) {
-    reader.Fail(key, "may only change in a stage that is folded");
+    reader.Fail("block_out_channels", "may only change in a stage that is folded");
   }
 }
 
@@ -93,12 +81,6 @@ void CheckUpStage(ConfigReader& reader, const UpStage& stage, bool conditioned) 
   if (stage.upsample && stage.residual && stage.out * stage.factor % 8 != 0) {
     reader.Fail(key, "must be divisible by 8 where upsample_residual is true");
   }
-}
-
-// The decoder's lists run from the output to the latent; item(i) counts from the latent.
-template <typename List>
-auto FromLatent(const List& list, size_t i) {
-  return list[list.size() - 1 - i];
 }
 
 void ReadDecoder(ConfigReader& reader, VaeConfig& config) {

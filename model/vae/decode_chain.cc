@@ -12,7 +12,7 @@ FrameSourcePtr Convolved(FrameSourcePtr input, const VideoConv& conv, const Part
       std::move(input),
       [&conv, part](const Ops& ops, const at::Tensor& own) {
         const at::Tensor window = part.has_value() ? part->WithEdges(own) : own;
-        const auto edges = part.has_value() ? VideoConv::Edges::kGiven : VideoConv::Edges::kZeros;
+        const auto edges = part.has_value() ? VideoConv::Edges::kGiven : VideoConv::Edges::kOwn;
         return conv.Unbiased(ops, window, edges);
       },
       std::move(write));
@@ -80,7 +80,7 @@ class Resnet : public FrameSource {
 class Upsample : public FrameSource {
  public:
   Upsample(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage, const Part& part)
-      : residual_(stage.residual) {
+      : residual_(stage.residual), stride_t_(stage.stride_t), stride_s_(stage.stride_s) {
     const auto write = [this](const Ops&, const Frames& piece, const PaddedFrames& out) {
       const at::Tensor x = piece.sum().Made();
       if (residual_) pending_.Add(x);
@@ -93,11 +93,26 @@ class Upsample : public FrameSource {
   Frames Next(const Ops& ops) override {
     Frames h = branch_->Next(ops);
     if (residual_) h.residual = pending_.Take(h.x.size(2));
-    return {ops.DepthToSpace(h.sum(), std::exchange(at_start_, false)), h.last};
+    const bool at_start = std::exchange(at_start_, false);
+    if (stride_t_ == 2 && stride_s_ == 2) {
+      return {ops.DepthToSpace(h.sum(), at_start), h.last};
+    }
+    return {Unfolded(h, at_start && stride_t_ > 1), h.last};
   }
 
  private:
+  // As Ops::DepthToSpace, which knows all doublings alone.
+  at::Tensor Unfolded(const Frames& h, bool drop_first) const {
+    at::Tensor x = DepthToSpace(FrameSum{h.x, {}, h.bias}.Made(), stride_t_, stride_s_, stride_s_);
+    if (residual_) {
+      const at::Tensor copy = DepthToSpace(h.residual, stride_t_, stride_s_, stride_s_);
+      x = x + copy.repeat({1, x.size(1) / copy.size(1), 1, 1, 1});
+    }
+    return drop_first ? x.slice(2, 1) : x;
+  }
+
   const bool residual_;
+  const int64_t stride_t_, stride_s_;
   WaitingFrames pending_;
   FrameSourcePtr branch_;
   bool at_start_ = true;

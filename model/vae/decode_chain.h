@@ -29,8 +29,8 @@ FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
                             const ResnetModulation& modulation, ResnetNoise noise,
                             const Part& part);
 
-// Twice the rows, columns and frames, with the input added where the stage has a residual; the very
-// first frame is dropped. `conv` is borrowed.
+// More rows and columns, frames, or both, as the stage says, with the input added where it has a
+// residual; where there are more frames, the very first is dropped. `conv` is borrowed.
 FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
                               const Part& part);
 

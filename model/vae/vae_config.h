@@ -24,8 +24,9 @@ struct UpStage {
   int64_t in = 0, out = 0;  // channels of the stage before, and of the residual blocks
   int64_t layers = 0;
   bool upsample = false;
-  int64_t factor = 1;     // by which upsampling also divides the channels
-  bool residual = false;  // upsampling adds a rearranged copy of its input
+  int64_t stride_t = 2, stride_s = 2;  // of upsampling: frames, and rows and columns, for one
+  int64_t factor = 1;                  // by which upsampling also divides the channels
+  bool residual = false;               // upsampling adds a rearranged copy of its input
   bool inject_noise = false;
   bool has_conv_in = false;  // a first residual block from `in` to `out`
 };
@@ -42,6 +43,7 @@ struct VaeConfig {
   int64_t encoder_mid = 0, encoder_mid_layers = 0;
   int64_t decoder_mid = 0, decoder_mid_layers = 0;
   bool decoder_mid_noise = false;
+  bool decoder_reflects = false;  // pictures beyond their edges; else zeros
   std::vector<UpStage> up;
   int64_t decoder_out = 0;  // channels before conv_out
   int64_t spatial_compression = 32, temporal_compression = 8;

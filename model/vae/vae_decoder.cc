@@ -20,6 +20,13 @@ struct VaeDecoder::Build {
   FrameSourcePtr chain;
 };
 
+VideoConv VaeDecoder::TakeConv(Weights& weights, const std::string& name, int64_t in,
+                               int64_t out) const {
+  VideoConv conv = ForFrames(TakeVideoConv(weights, name, in, out));
+  conv.reflects = config_.decoder_reflects;
+  return conv;
+}
+
 VaeDecoder::Stage VaeDecoder::TakeStage(Weights& weights, const std::string& name,
                                         const UpStage& layout) const {
   Stage stage;
@@ -29,7 +36,8 @@ VaeDecoder::Stage VaeDecoder::TakeStage(Weights& weights, const std::string& nam
                            .eps = config_.norm_eps,
                            .conditioned = config_.timestep_conditioning,
                            .inject_noise = layout.inject_noise,
-                           .by_frame = true};
+                           .by_frame = true,
+                           .reflects = config_.decoder_reflects};
   if (layout.has_conv_in) stage.conv_in = TakeVaeResnet(weights, name + ".conv_in", options);
   if (config_.timestep_conditioning) {
     // As wide as the stage after its upsampling, in all releases.
@@ -37,8 +45,8 @@ VaeDecoder::Stage VaeDecoder::TakeStage(Weights& weights, const std::string& nam
   }
   if (layout.upsample) {
     const int64_t in = layout.out * layout.factor;
-    stage.upsampler =
-        ForFrames(TakeVideoConv(weights, name + ".upsamplers.0.conv", in, in * 8 / layout.factor));
+    const int64_t fold = layout.stride_t * layout.stride_s * layout.stride_s;
+    stage.upsampler = TakeConv(weights, name + ".upsamplers.0.conv", in, in * fold / layout.factor);
   }
   options.in = layout.out;
   for (int64_t i = 0; i < layout.layers; ++i) {
@@ -49,8 +57,7 @@ VaeDecoder::Stage VaeDecoder::TakeStage(Weights& weights, const std::string& nam
 }
 
 VaeDecoder::VaeDecoder(Weights& weights, const VaeConfig& config) : config_(config) {
-  conv_in_ = ForFrames(
-      TakeVideoConv(weights, "decoder.conv_in", config.latent_channels, config.decoder_mid));
+  conv_in_ = TakeConv(weights, "decoder.conv_in", config.latent_channels, config.decoder_mid);
   mid_ = TakeStage(weights, "decoder.mid_block",
                    {.in = config.decoder_mid,
                     .out = config.decoder_mid,
@@ -64,8 +71,8 @@ VaeDecoder::VaeDecoder(Weights& weights, const VaeConfig& config) : config_(conf
     time_ = TakeTimestepEmbedding(weights, "decoder.time_embedder", 2 * config.decoder_out);
     scale_shift_table_ = weights.Take("decoder.scale_shift_table", {2, config.decoder_out});
   }
-  conv_out_ = ForFrames(TakeVideoConv(weights, "decoder.conv_out", config.decoder_out,
-                                      3 * config.patch * config.patch));
+  conv_out_ =
+      TakeConv(weights, "decoder.conv_out", config.decoder_out, 3 * config.patch * config.patch);
 }
 
 at::Tensor VaeDecoder::DrawPlane(Build& build) {
@@ -93,10 +100,10 @@ void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
   if (stage.upsampler.has_value()) {
     build.chain =
         UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout, build.part);
-    build.height *= 2;
-    build.width *= 2;
-    build.scale *= 2;
-    build.rate *= 2;
+    build.height *= stage.layout.stride_s;
+    build.width *= stage.layout.stride_s;
+    build.scale *= stage.layout.stride_s;
+    build.rate *= stage.layout.stride_t;
   }
   for (const VaeResnet& resnet : stage.resnets) AddResnet(build, resnet, time);
 }

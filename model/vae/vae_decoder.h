@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/bridge/ops.h"
@@ -37,7 +38,7 @@ class VaeDecoder {
   // Frames [1, 3, f, H, W] in -1..1 of `latents` [1, C, F, h, w], not normalised, in the model's
   // type, 8 `late` at a time at most. They equal those of pieces of any other size. Noise is drawn
   // here, in the reference's order. `ops` is of this call alone. Of a rank of a group `part` says
-  // which rows of the clip's its latents are, and so are its frames.
+  // which rows of the clip's its latents are, and so are its frames; not for decoders that reflect.
   FrameSourcePtr Decode(const Ops& ops, const at::Tensor& latents, const DecodeInputs& inputs,
                         const RowPart* part = nullptr) const;
 
@@ -52,6 +53,7 @@ class VaeDecoder {
   // What a chain is being built from.
   struct Build;
 
+  VideoConv TakeConv(Weights& weights, const std::string& name, int64_t in, int64_t out) const;
   Stage TakeStage(Weights& weights, const std::string& name, const UpStage& layout) const;
   static at::Tensor DrawPlane(Build& build);
   static void AddResnet(Build& build, const VaeResnet& resnet, const at::Tensor& time);

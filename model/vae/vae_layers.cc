@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/vae/vae_layers.h"
 
+#include <ATen/ops/reflection_pad3d.h>
+
 #include <utility>
 
 #include "model/bridge/conv_by_taps.h"
@@ -11,10 +13,12 @@ namespace {
 
 at::Tensor Convolve(const Ops& ops, const VideoConv& conv, const at::Tensor& x,
                     const at::Tensor& bias, VideoConv::Edges edges) {
-  const int64_t pad = conv.kernel() / 2;
-  const at::Tensor rows = x.is_cuda() ? x.contiguous(kFrameMemory) : x;
-  return ops.Conv3d(rows, conv.weight, bias, {conv.stride, conv.stride, conv.stride},
-                    {0, edges == VideoConv::Edges::kZeros ? pad : 0, pad},
+  const int64_t side = conv.kernel() / 2, above = edges == VideoConv::Edges::kOwn ? side : 0;
+  const bool reflects = conv.reflects && side > 0;
+  at::Tensor rows = reflects ? at::reflection_pad3d(x, {side, side, above, above, 0, 0}) : x;
+  if (rows.is_cuda()) rows = rows.contiguous(kFrameMemory);
+  const aten::Sides zeros = {0, reflects ? 0 : above, reflects ? 0 : side};
+  return ops.Conv3d(rows, conv.weight, bias, {conv.stride, conv.stride, conv.stride}, zeros,
                     conv.taps.has_value() ? &*conv.taps : nullptr);
 }
 
@@ -46,7 +50,7 @@ VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, i
                         int64_t kernel, int64_t stride) {
   at::Tensor weight = weights.Take(name + ".conv.weight", {out, in, kernel, kernel, kernel});
   if (weight.defined() && weight.is_cuda()) weight = weight.contiguous(kFrameMemory);
-  return {weight, weights.Take(name + ".conv.bias", {out}), stride, {}};
+  return {weight, weights.Take(name + ".conv.bias", {out}), stride, false, {}};
 }
 
 VideoConv ForFrames(VideoConv conv) {
@@ -82,6 +86,7 @@ VaeResnet TakeVaeResnet(Weights& weights, const std::string& name, const ResnetO
   resnet.norm3_eps = options.eps;
   resnet.conv1 = TakeVideoConv(weights, name + ".conv1", in, out);
   resnet.conv2 = TakeVideoConv(weights, name + ".conv2", out, out);
+  resnet.conv1.reflects = resnet.conv2.reflects = options.reflects;
   if (options.by_frame) {
     resnet.conv1 = ForFrames(std::move(resnet.conv1));
     resnet.conv2 = ForFrames(std::move(resnet.conv2));

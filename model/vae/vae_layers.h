@@ -15,19 +15,21 @@
 
 namespace reel::model {
 
-// A convolution over frames, rows and columns: zeros beyond the picture's edges, and no padding in
-// time of its own: who calls decides which frames stand before the first and behind the last.
+// A convolution over frames, rows and columns: zeros or the picture itself, reflected, beyond the
+// picture's edges, and no padding in time of its own: who calls decides which frames stand before
+// the first and behind the last.
 struct VideoConv {
   at::Tensor weight, bias;
   int64_t stride = 1;
+  bool reflects = false;                // pictures have two rows and columns at least
   std::optional<aten::FrameTaps> taps;  // by ForFrames
 
-  // What stands above and below the rows: zeros, or x has it.
-  enum class Edges { kZeros, kGiven };
+  // What stands above and below the rows: what the convolution makes of them, or x has it.
+  enum class Edges { kOwn, kGiven };
   // [B, C, F, H, W] to [B, C', F - k + 1, H, W] for stride 1; H - k + 1 rows where edges are given.
-  at::Tensor Valid(const Ops& ops, const at::Tensor& x, Edges edges = Edges::kZeros) const;
+  at::Tensor Valid(const Ops& ops, const at::Tensor& x, Edges edges = Edges::kOwn) const;
   // The same with the bias still to be added where the library would take a pass of its own for it.
-  FrameSum Unbiased(const Ops& ops, const at::Tensor& x, Edges edges = Edges::kZeros) const;
+  FrameSum Unbiased(const Ops& ops, const at::Tensor& x, Edges edges = Edges::kOwn) const;
   // Causal: the first frame is repeated k - 1 times in front.
   at::Tensor Causal(const Ops& ops, const at::Tensor& x) const;
   int64_t kernel() const { return weight.size(2); }
@@ -38,7 +40,7 @@ struct VideoConv {
 // many are beside it.
 at::Tensor ByFrame(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& map);
 
-// Reads `name`.conv.{weight,bias}.
+// Reads `name`.conv.{weight,bias}; zeros beyond the edges.
 VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, int64_t out,
                         int64_t kernel = 3, int64_t stride = 1);
 
@@ -76,6 +78,7 @@ struct ResnetOptions {
   bool conditioned = false;
   bool inject_noise = false;
   bool by_frame = false;  // ForFrames
+  bool reflects = false;  // beyond the edges of pictures
 };
 
 VaeResnet TakeVaeResnet(Weights& weights, const std::string& name, const ResnetOptions& options);
