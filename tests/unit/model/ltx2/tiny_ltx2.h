@@ -18,7 +18,7 @@ using ltx::Golden;
 
 inline constexpr int64_t kTextTokens = 16;  // of every text, with what fills it
 
-// A component, "transformer" or "connectors", of one variant ("2.3").
+// A component, "transformer", "connectors", "vae" or "latent_upsampler", of one variant ("2.3").
 class TinyComponent {
  public:
   TinyComponent(const std::string& component, const std::string& variant);
