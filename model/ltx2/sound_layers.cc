@@ -10,7 +10,7 @@
 #include <numbers>
 #include <vector>
 
-#include "model/bridge/framework_calls.h"
+#include "model/bridge/or_none.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -37,7 +37,7 @@ at::Tensor TakeExponential(Weights& weights, const std::string& name, int64_t ch
 
 at::Tensor WaveConv::operator()(const at::Tensor& x) const {
   const int64_t pad = dilation * (weight.size(2) / 2);
-  return at::conv1d(x, weight, aten::OrNone(bias), 1, pad, dilation);
+  return at::conv1d(x, weight, OrNone(bias), 1, pad, dilation);
 }
 
 WaveConv TakeWaveConv(Weights& weights, const std::string& name, const WaveConvShape& shape) {
