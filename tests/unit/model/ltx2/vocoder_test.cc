@@ -73,7 +73,7 @@ TEST_P(EveryVocoder, SaysWhichTensorIsMissingOrHasAnotherShape) {
 INSTANTIATE_TEST_SUITE_P(All, EveryVocoder,
                          ::testing::Values(VocoderCase{"vocoder", 1e-5},
                                            VocoderCase{"vocoder_extended", 5e-5}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& vocoder) { return std::string(vocoder.param.name); });
 
 TEST(VocoderConfig, TakesTheDefaultsOfItsClass) {
   const auto plain = ReadVocoderConfig({{"_class_name", "LTX2Vocoder"}}, "config.json");
