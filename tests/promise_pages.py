@@ -16,18 +16,18 @@ HERE = pathlib.Path(__file__).parent
 HEAD = """# What Reel promises
 
 Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. Which tests hold a promise, and how its figure was
-measured, is in the [details](PROMISE_DETAILS.md). Figures are of two busy CPU cores, preset release and the test card, unless a row says
-otherwise. The bar is what the test, or the measurement by hand, must stay within.
+measured, is in the [details](PROMISE_DETAILS.md). Unless a row says otherwise, figures are of two busy CPU cores, preset release and the test
+card. The bar is what the test, or the measurement by hand, must stay within.
 
 | # | promise | last figure | bar | date |
 |---|---|---|---|---|
 """
 DETAILS_HEAD = """# Promises in detail
 
-Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. The table is in [PROMISES.md](PROMISES.md). Tests without a
-command run in `tests/run --all`; `soak` stands for `ctest --test-dir build/release -L soak -R NAME`. Tests that start brokers or a store skip
-without `deploy/build/setup --fleet`. Tests print their figures as lines that begin with `FIGURE`; `tests/run` collects them in
-`build/all/figures.json`. "Not yet" is what nobody has drilled.
+Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. Under each promise of the [table](PROMISES.md): its tests, then
+facts that the table has no room for. Tests without a command run in `tests/run --all`; `soak` stands for
+`ctest --test-dir build/release -L soak -R NAME`. Tests that start brokers or a store skip without `deploy/build/setup --fleet`. Lines of
+a test that begin with `FIGURE` are collected in `build/all/figures.json`. "Not yet" was never tried.
 """
 
 
@@ -43,13 +43,13 @@ def details(promises):
 def tests_of(tests):
     """One line, or one a suite where there are many."""
     names = [f"`{test}`" for test in tests]
-    line = f"Tests: {', '.join(names)}."
+    line = ", ".join(names)
     if len(line) <= 400:
         return line
     suites = {}
     for name in names:
         suites.setdefault(name.partition(".")[0], []).append(name)
-    return "Tests:\n\n" + "\n".join(f"- {', '.join(of_suite)}" for of_suite in suites.values())
+    return "\n".join(f"- {', '.join(of_suite)}" for of_suite in suites.values())
 
 
 def details_of(promise):
