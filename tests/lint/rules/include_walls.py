@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may see whom: what each folder may include, as server/README.md and CMake's PRIVATE edges say it too."""
+"""Who may see whom: what each folder may include, as CMake's PRIVATE edges say it too."""
 
 import re
 
