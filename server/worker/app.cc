@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kDeviceLostStatus = 42;  // its context: another process can use it
 constexpr int kDeviceGoneStatus = 43;  // not before an operator has looked
-// For the front to read what is queued.
+// Time for the front to read what is queued.
 constexpr absl::Duration kGoodbye = absl::Seconds(5);
 constexpr absl::Duration kHastyGoodbye = absl::Milliseconds(500);
 
@@ -43,7 +43,7 @@ class EngineTarget final : public CommandTarget {
   Engine& engine_;
 };
 
-// To the end of the pipe; longer than any token is no token.
+// Reads to the end of the pipe, at most a little more than any token has.
 std::string ReadToken(int fd) {
   std::array<char, 256> buffer;
   std::string token;
@@ -59,7 +59,7 @@ std::string DeviceText(const std::string& device, const kernels::DeviceFacts& fa
   return facts.name.empty() ? device : absl::StrCat(device, " ", facts.name);
 }
 
-// Before the engine makes plans. The heart of the link beats meanwhile.
+// Before the engine makes plans. The link's heartbeat runs meanwhile.
 void OpenPlugins(const WorkerFlags& flags, kernels::OpenedDevice& device, WorkerLink& link) {
   const std::vector<kernels::PluginSource>& plugins = link.settings().plugins;
   if (plugins.empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker: a link to the front and an engine on this thread.
+// Runs one worker: a link to the front, and an engine on this thread.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ struct WorkerFlags {
   int token_fd = -1;  // a pipe that holds the token
 };
 
-// The process's exit status. 0: drained, or the front is gone. 1: could not begin. 43: the
-// device cannot be opened. A device that is lost later ends the process from within: with 42, or
-// with 43 where it needs a reset.
+// Returns the process's exit status. 0: drained, or the front is gone. 1: could not start. 43: the
+// device cannot be opened. A device lost later ends the process from within, with 42, or with 43 if
+// it needs a reset.
 int RunWorker(const WorkerFlags& flags);
 
 }  // namespace reel::worker

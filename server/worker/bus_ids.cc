@@ -10,7 +10,7 @@
 namespace reel::worker {
 namespace {
 
-// As cuda.h has them, which a build without CUDA lacks: results are 0 for success.
+// Declared as in cuda.h, which a build without CUDA lacks: a result of 0 is success.
 using CudaInit = int (*)(unsigned flags);
 using CudaDevice = int (*)(int* device, int number);
 using CudaBusId = int (*)(char* text, int size, int device);

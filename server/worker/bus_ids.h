@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PCI bus ids of devices.
+// The PCI bus ids of devices.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace reel::worker {
 
-// Of `devices`, numbers of CUDA devices: "0000:1B:00.0". What CUDA_VISIBLE_DEVICES and CUDA's order
-// make of a number, the bus says without doubt. Empty where the driver, `cuda`, or one of them is
-// missing. The library stays open until the process ends.
+// The bus ids ("0000:1B:00.0") of `devices`, which are numbers of CUDA devices:
+// CUDA_VISIBLE_DEVICES and CUDA's order change numbers, never bus ids. Empty if the driver, `cuda`
+// or a device is missing. The library stays open until the process ends.
 std::vector<std::string> BusIds(const std::vector<int>& devices,
                                 const std::string& cuda = "libcuda.so.1");
 

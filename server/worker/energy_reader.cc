@@ -11,7 +11,7 @@
 namespace reel::worker {
 namespace {
 
-// As nvml.h has them, which a build without CUDA lacks: results are 0 for success.
+// Declared as in nvml.h, which a build without CUDA lacks: a result of 0 is success.
 using ManagementInit = int (*)();
 using ManagementHandle = int (*)(const char* bus_id, void** handle);
 using ManagementEnergy = int (*)(void* handle, unsigned long long* millijoules);

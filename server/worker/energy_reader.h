@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energy that a worker's devices have taken, as NVIDIA's management library tells it: a library
-// of the driver's own, opened where it is, and needed by nobody.
+// Reads the energy that a worker's devices have used from NVIDIA's management library (NVML), which
+// comes with the driver and is optional.
 #pragma once
 
 #include <string>
@@ -10,9 +10,8 @@
 
 namespace reel::worker {
 
-// Of all devices with these bus ids (BusIds) together. Null where the library or a counter of one
-// of them is missing (before Volta there was none), and without devices. The library stays open
-// until the process ends.
+// Sums all devices with these bus ids (BusIds). Null if the library or the counter of one device is
+// missing (as before Volta), and without devices. The library stays open until the process ends.
 EnergyReader EnergyReaderFor(const std::vector<std::string>& bus_ids,
                              const std::string& management = "libnvidia-ml.so.1");
 

@@ -50,7 +50,7 @@ void EnergySampler::Read() {
   const MutexLock lock(mutex_);
   pause_ = PauseAfter(now - began, every_);
   if (!read) return;
-  // A driver that was loaded anew counts from nought.
+  // A reloaded driver starts counting from 0.
   const bool anew = last_ && *read < last_->millijoules;
   before_ = anew ? std::nullopt : last_;
   last_ = EnergySample{*read, now};

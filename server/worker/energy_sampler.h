@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energy of a device, read on a thread of its own: asking the driver takes milliseconds, in
-// which the engine would give the device nothing to do.
+// Reads a device's energy on a thread of its own: the driver takes milliseconds to answer, in which
+// the engine would leave the device idle.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace reel::worker {
 
-// A counter, and when it was read, since any one moment.
+// A reading of the counter and its time, both from an arbitrary start.
 struct EnergySample {
   int64_t millijoules = 0;
   absl::Duration at;
 };
 
-// What the counter shows at `now`, at the rate between two readings.
+// The counter at `now`, extrapolated at the rate between the last two readings.
 int64_t EnergyAt(const EnergySample& before, const EnergySample& last, absl::Duration now);
 
-// Until the next reading. A driver takes 4 to 6 ms of a core to answer for one H100, and a group
-// has four: asking takes a twentieth of a core at most.
+// The pause between two readings. A driver uses 4 to 6 ms of a core to answer for one H100, and a
+// group has four, so this costs at most a twentieth of a core.
 absl::Duration PauseAfter(absl::Duration reading, absl::Duration every);
 
 // Thread-safe.
@@ -34,8 +34,8 @@ class EnergySampler {
   EnergySampler(const EnergySampler&) = delete;
   EnergySampler& operator=(const EnergySampler&) = delete;
 
-  // Of this moment, without asking the device; never less than the time before. Nothing where it
-  // has not told.
+  // An estimate for now, without a call of the driver; never less than an earlier one. Nothing
+  // before the first reading.
   std::optional<int64_t> Now();
 
  private:
@@ -54,7 +54,7 @@ class EnergySampler {
   std::thread thread_;
 };
 
-// A reader that never waits; null of null.
+// A reader that never waits; null if `reader` is null.
 EnergyReader Sampled(EnergyReader reader, absl::Duration every = EnergyWatch::kEvery);
 
 }  // namespace reel::worker

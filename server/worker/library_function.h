@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of a library that is opened while the program runs.
+// Looks up functions of a library that is opened at run time.
 #pragma once
 
 #include <dlfcn.h>
 
 namespace reel::worker {
 
-// False where the library has none of this name.
+// False if the library has no such function.
 template <typename Function>
 bool FindFunction(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reel-worker: one device's process. Started by reeld, of no use alone.
+// reel-worker: the process of one device, started by reeld.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -20,8 +20,8 @@ using reel::LogOptions;
 using reel::worker::ProbeFlags;
 using reel::worker::WorkerFlags;
 
-// The worker ends with its parent, and was too late if that is gone by now. A Ctrl-C reaches the
-// whole group of a terminal, but whether and when a worker leaves is the front's decision.
+// Ends the worker with its parent, also if the parent is already gone. A Ctrl-C reaches the whole
+// group of a terminal, but the front decides when a worker leaves.
 bool TieToParent(int parent_pid) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   signal(SIGINT, SIG_IGN);
@@ -33,7 +33,7 @@ bool TieToParent(int parent_pid) {
 
 }  // namespace
 
-// Whether a plug-in can be opened here: for a worker, and for whoever writes one.
+// Checks whether a plug-in can be opened here: for a worker, and for authors of plug-ins.
 void AddProbeFlags(CLI::App& cli, ProbeFlags& probe) {
   cli.add_option("--probe_plugin", probe.plugin.name,
                  "Open this plug-in, test it, say what it offers or why not, and end");

@@ -10,7 +10,7 @@ namespace reel::worker {
 namespace {
 
 bool StepsAlone(const HeldJob& job) {
-  // Equal bytes in company are unproven, so that profile means: not in company.
+  // Sharing a step is not proven to keep all bytes, so this profile never shares.
   return job.alone || job.plan.profile() == "batch_invariant" || job.steps_alone;
 }
 
@@ -31,7 +31,7 @@ Batch BatchOf(const Members& members) {
   return batch;
 }
 
-// Whether they share the next step. `apart`: the first of whom it was said that they lose.
+// Whether they share the next step. `apart`: the first set known to lose by sharing.
 bool Share(const Members& members, const Sharing& sharing, std::vector<int64_t>& apart) {
   const Batch batch = BatchOf(members);
   Company company = CompanyOf(batch);
@@ -43,7 +43,7 @@ bool Share(const Members& members, const Sharing& sharing, std::vector<int64_t>&
   return advice == CompanyGains::Advice::kShare;
 }
 
-// Of those who lose by it half are asked, and so on: what is not known yet costs some steps to see.
+// If a set loses, half of it is tried, and so on: measuring what is unknown costs a few steps.
 Members FirstThatShare(Members members, const Sharing& sharing, std::vector<int64_t>& apart) {
   while (members.size() > 1 && !Share(members, sharing, apart)) {
     members.resize((members.size() + 1) / 2);
@@ -51,7 +51,7 @@ Members FirstThatShare(Members members, const Sharing& sharing, std::vector<int6
   return members;
 }
 
-// From the lead on as many as gain by it; if that is nobody, as many as are of its size.
+// As many from the lead on as gain by sharing; if none do, as many as have the lead's size.
 Members WhoGain(const Members& all, const Sharing& sharing, std::vector<int64_t>& apart) {
   if (sharing.most_jobs > 0) {
     const size_t most = std::min(all.size(), static_cast<size_t>(sharing.most_jobs));
@@ -93,7 +93,7 @@ Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing) {
     would_step.push_back(job.get());
     would_be_rows += its;
   }
-  // Of those who would be there if all had begun it is told that they are kept apart.
+  // Reports as kept apart only jobs that would be there if all had begun.
   std::vector<int64_t> apart;
   const Members would_share = WhoGain(would_step, sharing, apart);
   Batch batch = BatchOf(would_step.size() == can_step.size() ? would_share
@@ -111,14 +111,14 @@ Company CompanyOf(const Batch& batch) {
 }
 
 HeldJob* PickPiece(const JobTable& jobs, const Batch& batch) {
-  // Or the batch would fall apart.
+  // Otherwise the batch would fall apart.
   if (batch.not_yet != nullptr && batch.not_yet->preview_due) return batch.not_yet;
   bool before_lead = true;
   HeldJob* decodes = nullptr;
   for (const auto& job : jobs.all()) {
     if (!batch.jobs.empty() && job.get() == batch.jobs.front()) before_lead = false;
     if (!job->CanMove() || job->CanStep()) continue;
-    // To begin what would not step now helps nobody; what only decodes frees its place.
+    // Do not start a job that cannot step yet. Finish decodes first: they free a slot.
     if (before_lead || job.get() == batch.not_yet) return job.get();
     if (job->phase == Phase::kDecode && decodes == nullptr) decodes = job.get();
   }

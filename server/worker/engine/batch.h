@@ -14,36 +14,36 @@ namespace reel::worker {
 struct Batch {
   std::vector<HeldJob*> jobs;  // the lead first
   int64_t rows = 0;
-  // The first that would fit and has a piece of its own to do first.
+  // The first job that would fit and has another piece to do before it can step.
   HeldJob* not_yet = nullptr;
   std::vector<int64_t> job_rows = {};  // of each job; a generation's next step may have others
-  // Of those that could step together and would lose by it, so that these do without some; empty:
-  // nobody is left out for that.
+  // The jobs that could share a step but would lose by it, so that some are left out; empty: none
+  // is left out for that reason.
   std::vector<int64_t> apart = {};
 };
 
-// What decides who shares a step.
+// The limits and measurements that decide who shares a step.
 struct Sharing {
-  int64_t fill_rows = 0;                // most rows together; one alone may have more
-  const CompanyGains* gains = nullptr;  // null: all gain by it
+  int64_t fill_rows = 0;                // most rows of a shared step; a job alone may have more
+  const CompanyGains* gains = nullptr;  // null: sharing always gains
   absl::Time now = {};                  // steady
-  int most_jobs = 0;                    // so many, whatever they gain; 0: as many as gain
+  int most_jobs = 0;                    // fixed batch size; 0: as many as gain
 };
 
-// What a model needs before a step or after the last one: text, conditions, a preview, frames. The
-// piece that may come before the next step of `batch`; null: none.
+// The piece that may run before the next step of `batch`, null if none: text, conditions, a preview
+// or frames.
 HeldJob* PickPiece(const JobTable& jobs, const Batch& batch);
 
-// Whether the job, none of the batch's, goes before all of them.
+// Whether the job, which is not in the batch, goes before all jobs of the batch.
 bool GoesBefore(const HeldJob& job, const Batch& batch);
 
-// The jobs that may be stepped beside `lead`, which can step, in the table's order: same model,
-// same plan, of a model that shares steps, none of them alone, at most `fill_rows` rows together
-// (model::RowsTaken), and those that gain by it: as many as do from the first on, else as many as
-// are of the lead's size.
+// The jobs that may share a step with `lead`, which can step, in the table's order: same model and
+// plan, a model that shares steps, none of them alone, at most `fill_rows` rows together
+// (model::RowsTaken). Among those, as many from the first on as gain by sharing; if none do, as
+// many as have the lead's size.
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing);
 
-// The batch as those who judge it see it; it outlives the answer.
+// The batch as CompanyGains sees it. `batch` must outlive the result.
 Company CompanyOf(const Batch& batch);
 
 }  // namespace reel::worker

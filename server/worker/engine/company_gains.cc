@@ -105,7 +105,7 @@ void CompanyGains::Stepped(const Company& company, absl::Duration took, bool tel
   const auto apart = Apart(company);
   if (!apart) return;
   const double gain = absl::FDivDuration(*apart, took);
-  // Things are not as they were.
+  // The gain changed; discard its history.
   if (was_tried && gain >= kLeastGain) cell.Clear();
   cell.Add(gain);
 }

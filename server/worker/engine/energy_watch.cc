@@ -10,7 +10,7 @@ std::optional<EnergyWatch::Reading> EnergyWatch::Read(absl::Time now, Ask ask) {
   if (!read) return std::nullopt;
   const absl::Duration since = now - std::exchange(read_at_, now);
   const std::optional<int64_t> last = std::exchange(last_, read);
-  // The first, or a driver that was loaded anew, which counts from nought.
+  // The first reading, or a reloaded driver, which starts from 0.
   if (!last || *read < *last) return std::nullopt;
   untold_ += *read - *last;
   return Reading{*read - *last, since};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the device's energy since the last call.
+// Measures the device's energy between calls.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,30 @@
 
 namespace reel::worker {
 
-// Millijoules since any one moment; nothing where the device does not tell this time. Null: it
-// never does. Confined to one thread.
+// Reads millijoules from an arbitrary start; nothing if the device gives no value now. A null
+// reader: the device has no counter. Used by one thread.
 using EnergyReader = std::function<std::optional<int64_t>()>;
 
 // Confined to the engine thread.
 class EnergyWatch {
  public:
-  // A driver's counter goes on a few times a second, and asking it takes milliseconds.
+  // A driver updates its counter a few times a second, and takes milliseconds to answer.
   static constexpr absl::Duration kEvery = absl::Milliseconds(100);
 
   enum class Ask { kIfDue, kNow };
   struct Reading {
-    int64_t millijoules = 0;  // since the reading before
-    absl::Duration since;     // then
+    int64_t millijoules = 0;  // since the previous reading
+    absl::Duration since;     // since that reading
   };
 
   EnergyWatch(EnergyReader reader, absl::Time now) : reader_(std::move(reader)) {
     Read(now, Ask::kNow);
   }
 
-  // Nothing while the last one was not long ago, if it need only be as it is due, and where the
-  // device does not tell; then the next reading has that time too.
+  // A reading. Nothing if the last one was recent and this one is not urgent, or if the device
+  // gives no value; the next reading then covers this time too.
   std::optional<Reading> Read(absl::Time now, Ask ask);
-  // Of all readings since the last call: each millijoule once.
+  // The sum of readings since the last call: each millijoule counts once.
   int64_t TakeUntold() { return std::exchange(untold_, 0); }
 
  private:

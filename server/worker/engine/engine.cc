@@ -15,8 +15,8 @@ constexpr absl::Duration kLookAtMemoryEvery = absl::Seconds(2);
 
 }  // namespace
 
-// Between any two pieces: commands, deadlines, finished encoders. Nothing here waits but the last
-// line, and that only when nobody can move.
+// What happens between any two pieces: commands, deadlines, finished encoders. Only the last line
+// waits, and only if no job can move.
 void Engine::Impl::Run() {
   for (;;) {
     for (EngineCommand& command : inbox_.Take()) {
@@ -33,7 +33,7 @@ void Engine::Impl::Run() {
     }
     const bool moved = MoveOne();
     if (device_lost_) return;
-    // After each step or piece of jobs one of a model that is to serve, so that neither waits for
+    // One piece of a candidate model after each step or piece of jobs, so that neither waits for
     // long.
     if ((!CanGoOn() && TryCandidate()) || moved) continue;
     Rest();
@@ -47,7 +47,7 @@ void Engine::Impl::Rest() {
   }
   absl::Time until = std::min(jobs_.FirstDeadline(), drain_end_);
   if (memory_.reads()) {
-    // Nobody tells what other processes do to it.
+    // Other processes change it without notice.
     ReadMemory();
     const bool keeps_too_much =
         options_.memory_bytes > 0 && memory_.last().reserved > options_.memory_bytes;
@@ -59,7 +59,7 @@ void Engine::Impl::Rest() {
     until = std::min(until, since + kLookAtMemoryEvery);
   }
   inbox_.WaitUntil(until);
-  // What it took meanwhile is no job's.
+  // Memory allocated meanwhile belongs to no job.
   ShareEnergy(EnergyWatch::Ask::kIfDue);
   const absl::Time now = SteadyNow();
   for (const auto& job : jobs_.all()) {
@@ -69,7 +69,7 @@ void Engine::Impl::Rest() {
 
 bool Engine::Impl::MoveOne() {
   HeldJob* lead = jobs_.FirstThatCanStep();
-  // In the middle of a step only those step who go before it.
+  // In the middle of a step only jobs that go before it step.
   const bool goes_on = CanGoOn() && (lead == nullptr || !GoesBefore(*lead, under_way_->batch));
   const Batch batch =
       goes_on ? under_way_->batch
@@ -80,7 +80,8 @@ bool Engine::Impl::MoveOne() {
   HeldJob* piece = PickPiece(jobs_, batch);
   if (piece == nullptr && batch.jobs.empty()) return false;
   const Turns::Beside beside = BesideOf(piece, batch);
-  // Before its first step a batch waits for all that are to share it, not for frames of others.
+  // Before its first step a batch waits for all jobs that will share it, but not for frames of
+  // others.
   const bool takes_turns = IsUnderWay(batch) || beside == Turns::Beside::kDecoding;
   const bool steps = piece == nullptr || (takes_turns && !piece->preview_due &&
                                           turns_.StepIsDue(beside, LastStepOf(batch)));
@@ -93,7 +94,7 @@ bool Engine::Impl::MoveOne() {
     Step(batch);
     return true;
   }
-  // What comes with no work of a device holds nobody up.
+  // A piece without device work is not charged to the turn.
   const bool counts = piece->phase != Phase::kCreate;
   const absl::Time began = SteadyNow();
   row_.Break();
@@ -151,21 +152,21 @@ void Engine::Impl::EndEncoded(HeldJob& job) {
   if (job.file_end->Claim()) {
     Fail(job, Reason::kEncoderFault, "The video encoder failed", false);
   } else {
-    Release(job);  // its end has been told
+    Release(job);  // its end has been reported
   }
 }
 
 void Engine::Impl::Release(HeldJob& job) {
   if (job.in_step) DropStep();
   const std::unique_ptr<HeldJob> held = jobs_.Remove(job);
-  // Of one that is dropped nothing is told.
+  // A dropped job sends no report.
   if (held->file_end != nullptr) held->file_end->Claim();
   if (held->conditions != nullptr && !held->conditions->done()) {
     held->conditions->Abandon();
     retired_decoders_.push_back(std::move(held->conditions));
   }
   if (held->encoder == nullptr || held->encoder->done()) return;
-  // Its thread may be held by whoever takes the bytes: to wait for it here would stop everybody.
+  // Whoever takes the bytes may hold its thread: waiting for it here would stop all jobs.
   held->encoder->Abandon();
   retired_.push_back(std::move(held->encoder));
 }

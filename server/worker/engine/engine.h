@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's heart: it holds generations and moves them in bounded pieces, lowest order key
-// first, and reads cancels, deadlines and new work between any two pieces. What to hold is the
-// front's decision; how to pack what it holds into steps is the engine's.
+// Holds generations and moves them in bounded pieces, lowest order key first, reading cancels,
+// deadlines and new work between any two pieces. The front decides what to hold; the engine decides
+// how to pack it into steps.
 #pragma once
 
 #include <cstdint>
@@ -29,40 +29,39 @@ namespace reel::worker {
 
 struct EngineOptions {
   kernels::DeviceStream stream;
-  std::vector<int> peers = {};  // the other members of a group, which the models know of alone
+  std::vector<int> peers = {};  // the other members of a group, which only models use
   std::string device;           // for people and statistics, e.g. "cpu"
   int64_t fill_rows = 8192;
-  // For measurements: a step takes so many jobs where there are as many, whatever they gain; 0: the
-  // engine decides.
+  // For measurements: each step takes this many jobs if there are as many; 0: the engine decides.
   int most_jobs_in_step = 0;
-  // One that takes so long is made in pieces, between which others can move.
+  // A step expected to take this long is made in pieces, so that other jobs can move in between.
   absl::Duration long_step = absl::Milliseconds(125);
   int kernel_sample_every = 32;  // 0: never
   // Times the operators of sampled steps; outlives the engine. Null: no step is sampled.
   kernels::KernelTimer* timer = nullptr;
-  // Null: no figures of memory are reported.
+  // Null: memory is not reported.
   model::MemoryReader read_memory = nullptr;
   // Null: no energy is reported.
   EnergyReader read_energy = nullptr;
   // Null: the device has no context to lose.
   model::DeviceProbe probe_device = nullptr;
-  // What the allocator may keep beyond it is given back while nothing moves; 0: no bound.
+  // The bytes that the allocator may keep while nothing moves; what is above is freed. 0: no bound.
   int64_t memory_bytes = 0;
-  // Null: no allocator keeps anything.
+  // Null: there is no caching allocator.
   model::MemoryReturner return_memory = nullptr;
-  // What weights, and the test card, take of where a device has no memory of its own; null: nothing
-  // is counted.
+  // Accounts for weights, and for the test card, where a device has no memory of its own; null:
+  // nothing is accounted.
   std::shared_ptr<model::CountedMemory> counted = nullptr;
   int encoder_threads = 0;  // of a video; 0: as many as the machine has cores, up to 16
-  // Those of the specs that are assigned: the same as where they were resolved.
+  // The limits that specs were resolved with; the front uses the same.
   model::RequestLimits limits = {};
 };
 
-// Commands, in the order in which they are carried out.
+// Commands, carried out in their order.
 struct LoadModel {
   model::LoadOptions options;
-  // 0: before the first job, at once. Else beside jobs: it serves once its canary is through, and
-  // whatever serves under its name does so until then.
+  // 0: before the first job, at once. Otherwise beside jobs: it serves once its canary has passed,
+  // and the model under its name serves until then.
   int64_t revision = 0;
 };
 struct UnloadModel {
@@ -88,19 +87,19 @@ struct DrainEngine {
 using EngineCommand = std::variant<LoadModel, UnloadModel, Assignment, ReorderJob, ParkJob,
                                    ResumeJob, CancelJob, DrainEngine>;
 
-// What happens, as it happens. Called on the engine's and the encoders' threads.
+// Reports of the engine. Called on the engine's and the encoders' threads.
 class EngineEvents {
  public:
   virtual ~EngineEvents() = default;
-  // Must not block, but for JobMedia, which may hold an encoder thread (never the engine) until
-  // there is room. JobMedia of a job comes before its JobFinished; after a JobFailed one piece that
-  // was on its way may still come. The engine's destructor waits for calls with JobMedia to return.
-  // `worker` is not filled in: the engine does not know it.
+  // Must not block, except for JobMedia, which may hold an encoder thread (never the engine) until
+  // there is room. JobMedia comes before its job's JobFinished; after JobFailed one piece may still
+  // come. The engine's destructor waits for calls with JobMedia to return. `worker` is not filled
+  // in: the engine does not know it.
   virtual void Report(WorkerReport report) = 0;
-  // The device's context is lost: the process must end, and says so with exit code 42, or 43 where
-  // the device itself is (kernels::IsDeviceGone).
+  // The device's context is lost: the process must end, with exit code 42, or 43 if the device
+  // itself is lost (kernels::IsDeviceGone).
   virtual void DeviceLost(const absl::Status& error) = 0;
-  // All that it held is finished, or its time to finish is up and the rest is dropped; Run returns.
+  // All jobs are finished, or the time to finish is up and the rest is dropped; Run returns.
   virtual void Drained() = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is to blame for an error, and how a job ends that is not finished.
+// Decides which job an error blames, and how an unfinished job ends.
 #include <algorithm>
 #include <string>
 
@@ -27,20 +27,20 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& told, bool alone) {
            true);
       return;
     case absl::StatusCode::kAborted:
-      // With other jobs in the step nobody knows which it was: the front tries each again, alone.
+      // With other jobs in the step nobody knows which one failed: the front retries each alone.
       device_lost_ = true;
-      // A device that is gone was no job's doing.
+      // No job is to blame for a lost device.
       if (alone && !kernels::IsDeviceGone(error)) {
         Fail(job, Reason::kWorkerFault, "The device failed while it rendered this video", true);
       }
       events_.DeviceLost(error);
       return;
     case absl::StatusCode::kInvalidArgument:
-      // What only the model can check, e.g. where in the video a clip may begin.
+      // Checks that only the model can make, e.g. where in the video a clip may begin.
       Fail(job, Reason::kInvalidSpec, std::string(error.message()), true);
       return;
     case absl::StatusCode::kFailedPrecondition:
-      // What a forced variant takes beyond its type is known at the call only.
+      // Only a call shows what a forced variant refuses beyond its type.
       if (!job.spec.kernels.variants.empty()) {
         Fail(job, Reason::kKernelUnavailable, std::string(error.message()), true);
         return;
@@ -54,14 +54,14 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& told, bool alone) {
 
 void Engine::Impl::OutOfMemory(HeldJob& job) {
   ReturnMemory();
-  // A decoder that was interrupted cannot go on where it was.
+  // An interrupted decoder cannot resume.
   const bool may_go_on = job.phase != Phase::kDecode;
   if (may_go_on && !job.ran_out_of_memory) {
     job.ran_out_of_memory = job.alone = true;
     return;
   }
   if (OthersAreHeld(job) || (!may_go_on && !job.assigned_alone)) {
-    // The front tries it again, with the device for itself.
+    // The front retries it with the device to itself.
     Fail(job, Reason::kOutOfDeviceMemory, "The device ran out of memory beside what else it held",
          false);
     return;
@@ -92,7 +92,7 @@ bool Engine::Impl::OthersAreHeld(const HeldJob& job) const {
 
 absl::Status Engine::Impl::TryDevice(model::Pipeline& pipeline) {
   auto canary = TrialVideo::Canary({pipeline, catalog_, options_.stream, options_.limits});
-  if (!canary.ok()) return absl::OkStatus();  // a model that takes no small video tells nothing
+  if (!canary.ok()) return absl::OkStatus();  // a model that refuses small videos cannot be probed
   absl::StatusOr<bool> last = false;
   while (last.ok() && !*last) {
     PieceClock::Piece piece(clock_);
@@ -100,7 +100,7 @@ absl::Status Engine::Impl::TryDevice(model::Pipeline& pipeline) {
   }
   ReadMemory();
   const model::DeviceMemory& memory = memory_.last();
-  // What other processes hold no end of this one gives back.
+  // Ending this process does not free memory that others hold.
   if (absl::IsResourceExhausted(last.status()) && memory.outside() > memory.total / 2) {
     return absl::OkStatus();
   }
@@ -112,7 +112,7 @@ void Engine::Impl::MoveParkedToHost() {
     if (!job->parked || job->generation == nullptr || job->generation->device_bytes() == 0)
       continue;
     if (job->in_step) DropStep();
-    // One that cannot be moved stays where it is.
+    // A state that cannot be moved to the host stays on the device.
     if (!job->generation->Park(/*to_host=*/true).ok()) continue;
     Report(job->ref, JobParked{job->generation->device_bytes()});
   }
@@ -120,11 +120,11 @@ void Engine::Impl::MoveParkedToHost() {
 
 void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect) {
   if (job.file_end != nullptr && !job.file_end->Claim()) {
-    // Its file was there first. It goes when its encoder is done, which is about to be.
+    // Its file was complete first. The job is removed when its encoder is done, which is imminent.
     job.deadline = absl::InfiniteFuture();
     return;
   }
-  // A preset may make more of the spec's steps.
+  // A preset may make more steps than the spec says.
   const int num_steps =
       job.generation != nullptr ? job.generation->num_steps() : job.spec.num_steps();
   int steps = job.phase == Phase::kEncode ? num_steps : job.tally.done_steps();

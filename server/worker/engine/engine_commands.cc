@@ -11,8 +11,8 @@
 namespace reel::worker {
 namespace {
 
-// The front resolved this spec with the same card; another answer here is a fault of ours, and
-// rendering something else than was promised would be worse.
+// The front resolved this spec with the same card. A different result here is a bug of ours, and
+// rendering something else than promised would be worse than failing.
 absl::Status CheckResolved(const model::GenerationSpec& spec, const model::ModelCard& card,
                            const model::RequestLimits& limits) {
   const model::Resolution again = model::Resolve(spec, card, limits, 0);
@@ -67,7 +67,7 @@ void Engine::Impl::CarryOut(Assignment& command) {
     return;
   }
   if (const absl::Status status = Admit(command, *job); !status.ok()) {
-    // Told again, the same worker would say the same of a spec; not so of its own state.
+    // A retry here would give the same answer about a spec, but not about the worker's own state.
     const Reason reason = ReasonOf(status).value_or(Reason::kInternal);
     const bool suspect = reason == Reason::kInternal || reason == Reason::kUnknownKernel;
     Report(job->ref, JobFailed{status, suspect});
@@ -94,10 +94,10 @@ void Engine::Impl::CarryOut(ReorderJob& command) {
 
 void Engine::Impl::CarryOut(ParkJob& command) {
   HeldJob* job = jobs_.Find(command.job);
-  // Past its last step it has nothing to make way with.
+  // After its last step parking would free nothing.
   if (job == nullptr || job->phase > Phase::kDenoise) return;
   if (job->in_step) {
-    // Alone in it and with its memory it can stand still as well as its job.
+    // If it is alone in the step and keeps its memory, the step can be suspended with it.
     const bool stays = !command.to_host && under_way_->batch.jobs.size() == 1;
     stays ? Interrupt() : DropStep();
   }
@@ -129,7 +129,7 @@ void Engine::Impl::Resume(HeldJob& job) {
     status = job.generation->Resume();
   }
   if (absl::IsResourceExhausted(status)) {
-    // What others hold is not its fault: the front tries it again, alone.
+    // Others hold the memory, so the job is not to blame: the front retries it alone.
     Fail(job, Reason::kOutOfDeviceMemory, "The device had no memory for a video that was parked",
          false);
   } else if (!status.ok()) {
@@ -138,7 +138,7 @@ void Engine::Impl::Resume(HeldJob& job) {
 }
 
 void Engine::Impl::CarryOut(CancelJob& command) {
-  // One that is not here has ended already, and its end has been told.
+  // A job that is not here has ended, and its end has been reported.
   if (HeldJob* job = jobs_.Find(command.job)) {
     Fail(*job, Reason::kCancelledByOwner, "The video was cancelled", false);
   }

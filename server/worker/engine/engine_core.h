@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's inside. The loop is in engine.cc, what commands do in engine_commands.cc, of models
-// in engine_models.cc, steps in engine_steps.cc, and the other pieces that move a job in
-// engine_pieces.cc.
+// The class behind the engine. engine.cc has the loop, engine_commands.cc commands,
+// engine_models.cc models, engine_steps.cc steps, engine_pieces.cc the other pieces that move a
+// job.
 #pragma once
 
 #include <deque>
@@ -51,14 +51,14 @@ class Engine::Impl {
   const PieceClock& clock() const { return clock_; }
 
  private:
-  // On a device a timed step runs without its recorded graph, which can take twice the time.
+  // A timed step on a device runs without its recorded graph, which can take twice the time.
   static constexpr absl::Duration kSampleDistance = absl::Seconds(1);
 
   struct LoadedModel {
     std::unique_ptr<model::Pipeline> pipeline;
-    int64_t bytes = 0;            // of device memory that loading it took
-    bool replaced = false;        // it came while jobs were admitted by another one's card
-    model::CountedBytes weights;  // where they are counted
+    int64_t bytes = 0;            // device memory that loading used
+    bool replaced = false;        // jobs were admitted by another card under its name
+    model::CountedBytes weights;  // the account of weights, if any
   };
   struct Trial {
     TrialVideo video;
@@ -66,7 +66,7 @@ class Engine::Impl {
     absl::Duration took = absl::ZeroDuration();
     bool told = false;  // in the log
   };
-  // Loaded, and not tried out to the end.
+  // A loaded model whose trial videos are not done.
   struct Candidate {
     std::string model;
     int64_t revision = 0;
@@ -75,13 +75,13 @@ class Engine::Impl {
     std::vector<WarmedUp> warm_ups = {};
   };
 
-  // A step that stands still between two pieces of it, or is about to be made as a whole.
+  // A step that is suspended between two of its pieces, or about to be made as a whole.
   struct StepUnderWay {
     Batch batch;
-    std::unique_ptr<model::StepInPieces> pieces;  // null: as a whole
+    std::unique_ptr<model::StepInPieces> pieces;  // null: made as a whole
     kernels::KernelTimer* timer = nullptr;        // null: its operators are not timed
     kernels::KernelCounters counters;
-    absl::Duration took;                                   // so far, by itself
+    absl::Duration took;                                   // time of the step itself so far
     bool is_interrupted = false, was_interrupted = false;  // its jobs are put down
   };
 
@@ -96,12 +96,12 @@ class Engine::Impl {
   void CarryOut(DrainEngine& command);
   void Resume(HeldJob& job);
 
-  // Models.
-  // Of one that is loaded on demand: what it would be.
+  // Models. Describes a model that is loaded on demand, without loading it.
   void LookAt(const model::LoadOptions& options);
-  // With its weights, where they are counted; the error says that they do not fit.
+  // Adds the model, and charges its weights if they are accounted; the error says that they do not
+  // fit.
   absl::StatusOr<LoadedModel> Loaded(absl::StatusOr<std::unique_ptr<model::Pipeline>> pipeline);
-  // Tries it out first, if there is something to try.
+  // Runs its trial videos first, if there are any.
   void Add(Candidate candidate);
   void Adopt(Candidate candidate);
   void TakeLoaded();
@@ -110,10 +110,10 @@ class Engine::Impl {
   }
   void AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate) const;
   static void LogWarmUp(const Candidate& candidate, const Trial& trial);
-  // A piece of the first candidate's first trial; false: there is none.
+  // One piece of the first candidate's current trial; false if there is none.
   bool TryCandidate();
   void RefuseCandidate(const std::string& model, int64_t revision, const absl::Status& why);
-  // Whether it has neither been unloaded nor been asked for again since.
+  // Whether it has been neither unloaded nor requested again since.
   bool IsAwaited(const std::string& model, int64_t revision) const;
   void DropUnusedModels();
 
@@ -122,63 +122,62 @@ class Engine::Impl {
 
   // Pieces. Each ends with the job further on, waiting, or gone.
   bool MoveOne();
-  // Until somebody can move again.
+  // Until a job can move again.
   void Rest();
   static Turns::Beside BesideOf(const HeldJob* piece, const Batch& batch);
   static absl::Duration LastStepOf(const Batch& batch);
   static bool IsUnderWay(const Batch& batch);
   void MovePiece(HeldJob& job);
   void Create(HeldJob& job);
-  // The decoded conditions into the spec; OK when there are none.
+  // Puts the decoded conditions into the spec; OK if there are none.
   absl::Status TakeConditions(HeldJob& job);
   void Begin(HeldJob& job);
-  // Puts down a job that a piece moved, or that was parked or resumed.
+  // Puts down a job after a piece moved it, or after it was parked or resumed.
   static void PutDown(HeldJob& job) { job.clock.Enter(job.waits_in(), ClockNow()); }
   static absl::Duration ClockNow() { return SteadyNow() - absl::UnixEpoch(); }
   void TextPieceDone(HeldJob& job, absl::Duration took, const kernels::KernelCounters& counters);
-  // Of the operators that were just timed, from the first to the last; the host's time of their
-  // piece where the timer does not know.
+  // The time from the first to the last operator just timed; `took` if the timer does not know.
   absl::Duration TimedLength(absl::Duration took) const {
     const int64_t span = options_.timer->TakenSpan();
     return span > 0 ? absl::Nanoseconds(span) : took;
   }
-  // A piece of one job alone, with its operators where they were timed.
+  // Reports a piece of one job alone, with its operators if they were timed.
   void ReportPiece(HeldJob& job, model::Stage stage, absl::Duration took, bool timed);
   void MakePreview(HeldJob& job);
   void Decode(HeldJob& job);
   void StartDecoding(HeldJob& job);
-  // All frames are with the encoder, which ends the job.
+  // All frames are with the encoder, which will end the job.
   void StartEncoding(HeldJob& job);
   kernels::KernelTimer* TimerIf(bool timed) const { return timed ? options_.timer : nullptr; }
-  // The device's memory before a piece, and after one that moved these jobs.
+  // Reads the device's memory before a piece, and after a piece that moved these jobs.
   void BeginMemory() { memory_.Begin(KeptBytes()); }
   void NoteMemory(const Batch& batch);
   void NoteMemory(HeldJob& job) { NoteMemory(Batch{{&job}, 1, nullptr, {1}}); }
   void ReadMemory() { memory_.Read(KeptBytes()); }
-  // Where it is not as it was told last.
+  // Reports it if it differs from the last report.
   void TellMemory();
   int64_t KeptBytes() const;
   int64_t WeightBytes() const;
-  // What the device took since the last reading, to the jobs that it worked for.
+  // Charges the device's energy since the last reading to the jobs that it worked for.
   void ShareEnergy(EnergyWatch::Ask ask);
   void ReportStep(const Batch& batch, model::Stage stage, absl::Duration took,
                   std::vector<kernels::VariantTime> times);
 
-  // Steps. One that is long stands still between its pieces, in which who goes before it moves.
-  // Makes it, or begins it.
+  // Steps. A long step is suspended between its pieces, in which jobs that go before it move. Makes
+  // a step, or begins it.
   void Step(const Batch& batch);
-  // Whom the step's operators are timed for; null: not at all.
+  // Timer for this step's operators; null if the step is not sampled.
   kernels::KernelTimer* TimerForStep(const Batch& batch);
   int PiecesOf(const StepUnderWay& step) const;
-  // From now on its jobs are busy with it.
+  // From now on its jobs count as busy.
   static void TakeUp(const StepUnderWay& step);
-  // False where none is under way, and where its job is parked.
+  // False if no step is under way, or if its job is parked.
   bool CanGoOn() const { return under_way_ != nullptr && !under_way_->batch.jobs.front()->parked; }
-  // The next piece of the one that is under way.
+  // Runs the next piece of the step under way.
   void GoOn();
-  // Before others move. Nothing where none is under way.
+  // Suspends the step before others move. Does nothing if none is under way.
   void Interrupt();
-  // It comes to nothing, and its jobs make it anew: one of them leaves, or its memory is needed.
+  // Discards the step in progress; its jobs redo it. Called when a job leaves or memory is short.
   void DropStep();
   void EndStep(const StepUnderWay& step, const std::vector<absl::Status>& statuses);
   void LearnGain(const StepUnderWay& step, const std::vector<absl::Status>& statuses);
@@ -188,21 +187,21 @@ class Engine::Impl {
   void EndOverdueJobs();
   void EndEncodedJobs();
   void EndEncoded(HeldJob& job);
-  // What a pipeline's error means; `alone`: no other job was in the piece.
+  // Handles a pipeline's error; `alone`: no other job was in the piece.
   void Blame(HeldJob& job, const absl::Status& error, bool alone);
-  // The error, or that the device is lost where that is what it comes from: a library that was the
-  // first to meet it may say anything.
+  // The error, or that the device is lost if that is its cause: any library may meet it first.
   absl::Status Diagnosed(const absl::Status& error) const;
-  // The device has no memory left for what moves.
+  // Handles a device without free memory for the next piece.
   void OutOfMemory(HeldJob& job);
-  // All that can be done without: states of parked jobs, what models and the allocator keep.
+  // Frees what can be recomputed or moved: states of parked jobs, caches of models and of the
+  // allocator.
   void ReturnMemory();
   void MoveParkedToHost();
   bool OthersAreHeld(const HeldJob& job) const;
-  // A small video of the model; an error says that this process is of no use any more.
+  // Renders a small video of the model; an error means that this process is no longer usable.
   absl::Status TryDevice(model::Pipeline& pipeline);
   void Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect);
-  // Out of the table, with everything that it held.
+  // Removes the job from the table, with everything that it held.
   void Release(HeldJob& job);
 
   void Report(const JobRef& ref, WorkerEvent event) { events_.Report({{}, ref, std::move(event)}); }
@@ -223,17 +222,17 @@ class Engine::Impl {
   PieceClock clock_;
   SampleRule samples_;
   std::map<std::string, LoadedModel> models_;
-  std::vector<LoadedModel> leaving_;  // unloaded or replaced; each goes when its last job does
-  std::map<std::string, int64_t> loading_;  // the revision that is to come, by model
+  std::vector<LoadedModel> leaving_;  // unloaded or replaced; each is freed when its last job ends
+  std::map<std::string, int64_t> loading_;  // the revision to come, by model
   std::deque<Candidate> candidates_;
-  JobTable jobs_;  // before models in death: generations belong to pipelines
+  JobTable jobs_;  // destroyed before the models: generations belong to pipelines
   std::unique_ptr<StepUnderWay> under_way_;
-  // Of the latest step, by whose a first one is judged.
+  // The latest step, used to judge a batch's first step.
   struct {
-    const model::Pipeline* of = nullptr;  // compared, not looked into
+    const model::Pipeline* of = nullptr;  // only compared, never dereferenced
     absl::Duration took;
   } row_time_;
-  // Of jobs that ended early: each waits for its thread, which others may hold.
+  // Encoders of jobs that ended early: each waits for its thread, which others may hold.
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
   MemoryWatch memory_;
@@ -244,7 +243,7 @@ class Engine::Impl {
   bool device_lost_ = false;
   bool draining_ = false;
   absl::Time drain_end_ = absl::InfiniteFuture();
-  ModelLoader loader_;  // last: its thread wakes the inbox
+  ModelLoader loader_;  // last member: its thread wakes the inbox
 };
 
 }  // namespace reel::worker

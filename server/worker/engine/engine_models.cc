@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How models come and go.
+// Loads, tries, replaces and unloads models.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +15,7 @@ void Engine::Impl::CarryOut(LoadModel& command) {
   command.options.peers = options_.peers;
   command.options.computes_in_bf16 = catalog_.capability().ComputesInBf16();
   if (command.revision != 0) {
-    // A later one takes the place of one that is on its way.
+    // A later revision supersedes one that is still loading.
     loading_[name] = command.revision;
     loader_.Start(std::move(command));
     return;
@@ -60,7 +60,7 @@ void Engine::Impl::CarryOut(UnloadModel& command) {
   if (found == models_.end()) return;
   leaving_.push_back(std::move(found->second));
   models_.erase(found);
-  // The next command may load another one in its place.
+  // The next command may load another model under this name.
   DropUnusedModels();
 }
 
@@ -76,7 +76,7 @@ void Engine::Impl::Add(Candidate candidate) {
 void Engine::Impl::Adopt(Candidate candidate) {
   const model::ModelCard card = candidate.loaded.pipeline->card();
   LoadedModel& place = models_[candidate.model];
-  // Jobs that were given to it end by it.
+  // Jobs that began on the old model finish on it.
   if (place.pipeline != nullptr) leaving_.push_back(std::move(place));
   place = std::move(candidate.loaded);
   gains_.Forget(candidate.model);
@@ -88,7 +88,7 @@ void Engine::Impl::Adopt(Candidate candidate) {
 void Engine::Impl::AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate) const {
   if (warm_up.off) return;
   std::vector<model::WarmUpSize> sizes = warm_up.sizes;
-  // On a CPU there is little to set up, and a large video would take minutes.
+  // A CPU has little to warm up, and a large video would take minutes.
   if (sizes.empty() && options_.stream.device >= 0) {
     sizes = model::UsualWarmUpSizes(candidate.loaded.pipeline->card());
   }
@@ -102,7 +102,7 @@ void Engine::Impl::AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate
   }
 }
 
-// What was loaded becomes a candidate, or is told to have failed.
+// Turns a loaded model into a candidate, or reports that loading failed.
 void Engine::Impl::TakeLoaded() {
   for (LoadResult& result : loader_.Take()) {
     const std::string name = result.options.name;

@@ -47,7 +47,7 @@ void Engine::Impl::Create(HeldJob& job) {
     return;
   }
   Report(job.ref, JobProgress{Stage::kTextEncode, 0, job.spec.num_steps()});
-  // It may be here because memory was short before.
+  // It may be on the host because memory was short before.
   if (job.assigned_alone) ReturnMemory();
   job.times_text = samples_.TakeStage(SteadyNow());
   job.clock.Enter(model::RunPart::kText, ClockNow(), {.timed = job.times_text});
@@ -63,7 +63,7 @@ void Engine::Impl::Create(HeldJob& job) {
     return;
   }
   job.generation = *std::move(generation);
-  // The generation has what it needs of them.
+  // The generation has copied what it needs of them.
   for (model::Condition& condition : job.spec.conditions) condition.bytes = nullptr;
   for (model::Condition& condition : job.spec.conditions) condition.pixels = nullptr;
   job.phase = Phase::kBegin;
@@ -122,7 +122,7 @@ void Engine::Impl::MakePreview(HeldJob& job) {
     Blame(job, error, true);
     return;
   }
-  // A preview is a courtesy: one that cannot be had is left out.
+  // Previews are optional: skip one that fails.
   if (!image.ok()) return;
   auto jpeg = EncodeJpeg(*image, side);
   if (!jpeg.ok()) return;
@@ -176,7 +176,7 @@ void Engine::Impl::Decode(HeldJob& job) {
   NoteMemory(job);
   ReportPiece(job, Stage::kDecode, took, job.times_decode);
   if (!last.ok()) {
-    // The sink's error comes back through the pipeline; the encoder itself knows best.
+    // The sink's error comes back through the pipeline; the encoder itself has the details.
     if (!job.encoder->done()) Blame(job, last.status(), true);
     return;
   }
@@ -224,7 +224,7 @@ void Engine::Impl::NoteMemory(const Batch& batch) {
   for (size_t i = 0; i < batch.jobs.size(); ++i) {
     JobTally& tally = batch.jobs[i]->tally;
     tally.HoldsMemory(held);
-    // What is loaded on another thread meanwhile is no job's.
+    // Memory that another thread's load used meanwhile belongs to no job.
     if (!loading_.empty()) {
       tally.MissedMemory();
       continue;

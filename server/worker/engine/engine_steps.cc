@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of batches: whole, or in pieces where they take long.
+// Makes steps of batches: whole, or in pieces if they take long.
 #include <algorithm>
 #include <utility>
 
@@ -11,8 +11,8 @@ namespace {
 
 using model::Stage;
 
-// A step that takes as long as some of these stands still after about each of them, so that a
-// newcomer waits for two at most: the one under way, and the one that a device has been given.
+// A step that takes as long as several of these is suspended after about each of them, so that a
+// newcomer waits for two at most: the one running, and the one already queued on the device.
 constexpr absl::Duration kPiece = absl::Milliseconds(25);
 
 std::vector<model::Generation*> GenerationsOf(const Batch& batch) {
@@ -45,7 +45,7 @@ kernels::KernelTimer* Engine::Impl::TimerForStep(const Batch& batch) {
 }
 
 int Engine::Impl::PiecesOf(const StepUnderWay& step) const {
-  // One step at a time stands still, and none whose times are needed and would be lost by it.
+  // Only one step is suspended at a time, and never one whose operators are timed.
   const bool is_last_chance = step.timer != nullptr && SampleStepOf(step.batch).is_last_chance;
   if (under_way_ != nullptr || is_last_chance) return 1;
   absl::Duration expected = LastStepOf(step.batch);
@@ -114,7 +114,7 @@ void Engine::Impl::Interrupt() {
   if (under_way_ == nullptr || std::exchange(under_way_->is_interrupted, true)) return;
   under_way_->was_interrupted = true;
   for (HeldJob* job : under_way_->batch.jobs) PutDown(*job);
-  // What others do in between would be counted as time of its operators.
+  // Work of others in between would count as time of its operators.
   if (under_way_->timer != nullptr) std::exchange(under_way_->timer, nullptr)->Take();
 }
 
@@ -148,7 +148,7 @@ void Engine::Impl::EndStep(const StepUnderWay& step, const std::vector<absl::Sta
     job.last_step = step.took;
     job.tally.Stepped(step.took, static_cast<int>(batch.jobs.size()), ShareOf(batch, i));
     job.tally.Used(uses);
-    // Of a job's first step it would tell what later ones do not cost.
+    // A job's first step says nothing about later ones.
     if (is_timed && job.generation->step() > 1) job.tally.Timed(Stage::kDenoise, timed, times);
   }
   ReportStep(batch, Stage::kDenoise, step.took, times);
@@ -170,7 +170,7 @@ void Engine::Impl::LearnGain(const StepUnderWay& step, const std::vector<absl::S
   bool tells = row_.Tells(std::move(arrivals)) && step.timer == nullptr && !step.was_interrupted;
   for (const absl::Status& status : statuses) tells &= status.ok();
   for (const HeldJob* job : batch.jobs) {
-    // A job's first step pays for what later ones find ready.
+    // A job's first step sets up what later ones reuse.
     tells &=
         job->generation->step() > 1 && job->generation->reused_steps() == job->tally.reused_steps();
   }

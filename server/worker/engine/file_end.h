@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a job whose frames are all with its encoder. The thread that ends the file tells it,
-// at that instant: the engine may be in a step of somebody else, which can take as long as a whole
-// short video.
+// The end of a job whose frames are all with its encoder. The thread that ends the file reports it
+// at that instant: the engine may be in another job's step, which can take as long as a whole short
+// video.
 #pragma once
 
 #include <optional>
@@ -22,15 +22,15 @@ namespace reel::worker {
 inline constexpr std::string_view kDeadlinePassedText =
     "The deadline passed while the video was rendered";
 
-// With what a failure tells of how far a job has come.
+// Adds how far the job has come to a failure.
 absl::Status JobError(const JobRef& ref, Reason reason, std::string_view message, int steps,
                       int num_steps);
 
-// Of one job. Who tells its end, the engine or the file's thread, is decided once. Instants are
-// those of SteadyNow. No lock is held during a report.
+// The end of one job. Whether the engine or the file's thread reports it is decided once. Instants
+// are those of SteadyNow. No lock is held during a report.
 class FileEnd {
  public:
-  // All that is to be told but for what the file's end brings.
+  // The report, except what the file's end adds.
   struct Success {
     JobRef ref;
     absl::Time deadline;
@@ -45,17 +45,17 @@ class FileEnd {
 
   // The engine's thread.
 
-  // All frames are with the encoder: from here on the file's thread tells a success.
+  // All frames are with the encoder: from here on the file's thread reports a success.
   void Expect(Success success);
-  // It has nothing to do but to wait, from `now` on; or has something to do again.
+  // From `now` on the job only waits for its encoder; or it has other work again.
   void EngineRests(absl::Time now);
   void EngineMoves(absl::Time now);
-  // The end is the engine's to tell, now and whenever it asks again. False: the file's thread tells
-  // it, or has told it.
+  // True: the engine reports the end, now and whenever it asks again. False: the file's thread
+  // reports it or has done so.
   bool Claim();
 
-  // The file's thread, once: a whole file is a success, or too late. Of all else nothing is told:
-  // what it means is the engine's to say.
+  // Called by the file's thread, once. A complete file is a success, or too late. Anything else is
+  // left to the engine, which knows what it means.
   void Complete(const absl::StatusOr<EncodedFile>& file, absl::Time now);
 
  private:
@@ -69,7 +69,7 @@ class FileEnd {
   Teller teller_ ABSL_GUARDED_BY(mutex_) = Teller::kNobody;
   std::optional<Success> success_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Time> rests_since_ ABSL_GUARDED_BY(mutex_);
-  absl::Duration exposed_ ABSL_GUARDED_BY(mutex_);  // of its encoding, when nobody moved
+  absl::Duration exposed_ ABSL_GUARDED_BY(mutex_);  // encoding time in which no job moved
 };
 
 }  // namespace reel::worker

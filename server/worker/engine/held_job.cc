@@ -32,7 +32,7 @@ void JobTable::Reorder(HeldJob& job, double order_key) {
 }
 
 void JobTable::Sort() {
-  // NaN has no place in any order.
+  // NaN cannot be ordered.
   for (auto& job : jobs_) {
     if (std::isnan(job->order_key)) job->order_key = 0;
   }

@@ -27,24 +27,24 @@ enum class Phase { kCreate, kBegin, kDenoise, kDecode, kEncode };
 struct HeldJob {
   JobRef ref;
   model::GenerationSpec spec;
-  model::Pipeline* pipeline = nullptr;  // of a model that stays loaded while it is used
+  model::Pipeline* pipeline = nullptr;  // its model stays loaded while it is used
   kernels::KernelPlan plan;
   double order_key = 0;
   int64_t arrival = 0;       // between equal keys
-  int64_t planned_rows = 0;  // of its first step, without what conditions add
+  int64_t planned_rows = 0;  // rows of its first step, without conditions
   absl::Time deadline;       // steady
   Phase phase = Phase::kCreate;
   bool alone = false;
-  bool assigned_alone = false;  // by the front: nobody else is here
-  bool steps_alone = false;     // its model's jobs share no steps here
+  bool assigned_alone = false;  // set by the front: no other job is on this worker
+  bool steps_alone = false;     // its model's jobs never share steps
   bool parked = false;
-  bool in_step = false;  // one that is under way
+  bool in_step = false;  // the spec of the pass under way
   bool preview_due = false;
-  bool times_text = false, times_decode = false;  // as the rule of samples took them
+  bool times_text = false, times_decode = false;  // as SampleRule took them
   bool ran_out_of_memory = false;                 // once: the next try is alone and the last
   std::unique_ptr<ConditionDecoder> conditions;   // until the job is created; null: it has none
   std::unique_ptr<model::Generation> generation;
-  std::shared_ptr<FileEnd> file_end;  // from the first frames on; the encoder's thread has it too
+  std::shared_ptr<FileEnd> file_end;  // from the first frames on; shared with the encoder's thread
   std::unique_ptr<VideoEncoder> encoder;
   model::TextFacts texts;  // once it can step
   JobTally tally;
@@ -58,7 +58,7 @@ struct HeldJob {
   bool GoesBefore(const HeldJob& other) const {
     return std::pair(order_key, arrival) < std::pair(other.order_key, other.arrival);
   }
-  // What it does while none of its pieces runs.
+  // The part of its time while none of its pieces runs.
   model::RunPart waits_in() const;
   int64_t rows() const { return generation == nullptr ? planned_rows : generation->rows(); }
 };
@@ -76,7 +76,7 @@ class JobTable {
   HeldJob* FirstThatCanMove() const;
   HeldJob* FirstThatCanStep() const;
   bool Uses(const model::Pipeline* pipeline) const;
-  // InfiniteFuture when no job has one.
+  // InfiniteFuture if no job has one.
   absl::Time FirstDeadline() const;
   const Jobs& all() const { return jobs_; }
 

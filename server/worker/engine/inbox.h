@@ -10,22 +10,22 @@
 
 namespace reel::worker {
 
-// A monotonic instant in absl's arithmetic: comparable with each other only.
+// A monotonic instant, comparable only with others of its kind.
 absl::Time SteadyNow();
 
 // Thread-safe.
 class Inbox {
  public:
   void Post(EngineCommand command);
-  // Something else has changed, e.g. an encoder has room.
+  // Something else changed, e.g. an encoder has room.
   void Wake();
   void Stop();
 
-  // Engine thread: the commands so far, in order. Wakes before this call are answered by it.
+  // Engine thread: returns the commands so far, in order, and clears wakes before this call.
   std::vector<EngineCommand> Take();
   bool stopped() const;
-  // Engine thread: returns at the next post, wake or stop since Take, or at `end`; tells how long
-  // it slept.
+  // Engine thread: returns at the next post, wake or stop since Take, or at `end`, with the time
+  // slept.
   absl::Duration WaitUntil(absl::Time end);
 
  private:

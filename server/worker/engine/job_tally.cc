@@ -48,7 +48,7 @@ void JobTally::TookEnergy(double joules, absl::Duration over) {
   const absl::Duration used = device_ - device_with_energy_;
   if (used <= absl::ZeroDuration()) return;
   device_with_energy_ = device_;
-  // Two clocks: of all that was taken nobody has more.
+  // Two clocks are involved: a job never gets more energy than was used.
   const double share = used < over ? absl::FDivDuration(used, over) : 1;
   joules_ = joules_.value_or(0) + share * joules;
 }
@@ -61,7 +61,7 @@ void JobTally::AddOperators(model::Stage stage, model::RunPart part, absl::Durat
   for (const auto& [variant, time] : found->second.operators) {
     sum += absl::Nanoseconds(time.second);
   }
-  // A device may say more of its operators than the host of the piece.
+  // A device's timer may report more than the host's time of the piece.
   const absl::Duration took = std::max(found->second.took, sum);
   const double scale = took > absl::ZeroDuration() ? absl::FDivDuration(whole, took) : 0;
   for (const auto& [variant, time] : found->second.operators) {

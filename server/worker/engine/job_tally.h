@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job's costs so far.
+// Adds up one job's costs.
 #pragma once
 
 #include <cstdint>
@@ -18,45 +18,45 @@ namespace reel::worker {
 class JobTally {
  public:
   void TextEncoded(absl::Duration took) { text_encode_ += took, device_ += took; }
-  // A step of `jobs` jobs, of whose rows this job had `share`.
+  // A step of `jobs` jobs, in which this job had `share` of the rows.
   void Stepped(absl::Duration took, int jobs, double share);
-  // The same that came to nothing: device time all the same.
+  // The same for a discarded step, which costs device time all the same.
   void StepLost(absl::Duration took, double share);
-  // So many steps are done, and so many of them took over what an earlier one computed.
+  // Sets the steps done, and how many of them reused an earlier result.
   void StepsDone(int done, int reused) { done_steps_ = done, reused_steps_ = reused; }
   int done_steps() const { return done_steps_; }
   int reused_steps() const { return reused_steps_; }
-  // Of no stage, but of the device's time all the same.
+  // Device time that belongs to no stage.
   void Previewed(absl::Duration took) { device_ += took; }
   void Decoded(absl::Duration took) { decode_ += took, device_ += took; }
   void Used(const std::vector<kernels::VariantUse>& uses);
-  // The operators of a piece of `stage` that took `took`. A step: not the job's first.
+  // Operators of a piece of `stage` that took `took`. Not for the job's first step.
   void Timed(model::Stage stage, absl::Duration took,
              const std::vector<kernels::VariantTime>& times);
   bool has_timed_step() const { return timed_.count(model::Stage::kDenoise) != 0; }
   void HoldsMemory(int64_t bytes);
-  // A piece added so much to what the device holds, at its fullest and for good; its own part.
+  // The device memory that a piece added for this job: its peak, and what stays.
   void TookMemory(int64_t peak, int64_t stays);
-  // Nobody knows what a piece added.
+  // A piece whose memory is unknown.
   void MissedMemory() { missed_memory_ = true; }
-  // `joules` were taken by the device in the last `over`, which ends now: its share is that of its
-  // device time since it was told last. What was taken while nobody moved is nobody's.
+  // Adds this job's share of `joules`, which the device used in the last `over` until now: by its
+  // device time since the previous call. Energy while no job moved is charged to none.
   void TookEnergy(double joules, absl::Duration over);
-  // Most of the device's memory that was its own; 0: not known.
+  // The peak of device memory that was its own; 0: unknown.
   int64_t own_memory() const { return missed_memory_ ? 0 : own_peak_bytes_; }
 
-  // The worker's half of the statistics, but for what the end of the file brings.
+  // The worker's half of the statistics, without what the file's end adds.
   model::RunStats Stats(const std::string& device, int64_t latent_tokens) const;
 
  private:
-  // Operators of a part that took `whole`, from what was timed of it.
+  // Scales operators of a part that took `whole` from the timed pieces.
   void AddOperators(model::Stage stage, model::RunPart part, absl::Duration whole,
                     model::RunStats& stats) const;
 
   using Variant = std::pair<std::string, std::string>;  // operator, variant
 
   absl::Duration text_encode_, denoise_, decode_, device_;
-  absl::Duration device_with_energy_;  // of device_, whose energy is known
+  absl::Duration device_with_energy_;  // the part of device_ whose energy is known
   std::optional<double> joules_;
   int64_t steps_ = 0, batched_jobs_ = 0;
   int done_steps_ = 0, reused_steps_ = 0;

@@ -22,7 +22,7 @@ MemoryWatch::Growth MemoryWatch::End(int64_t kept) {
 
 bool MemoryWatch::TakeChanged() {
   model::DeviceMemory now = last_;
-  now.peak = told_.peak;  // of one reading, and told to nobody
+  now.peak = told_.peak;  // a single reading, not reported
   if (now == told_) return false;
   told_ = now;
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's memory, and what each piece of a job adds to it.
+// Measures the device's memory, and what each piece of a job adds to it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace reel::worker {
 
-// Confined to the engine thread. Where there is nothing to read all of it is zero.
+// Used by the engine thread alone. All zero if the device gives no figures.
 class MemoryWatch {
  public:
-  // Of a piece: at its fullest, and what is left of that after it. What is only remembered counts
-  // for nobody, and a piece may leave less than it found.
+  // What a piece added: at its peak, and after it. Caches are not counted, and a piece may end with
+  // less than it began with.
   struct Growth {
     int64_t peak = 0, stays = 0;
   };
@@ -22,12 +22,12 @@ class MemoryWatch {
 
   bool reads() const { return reader_ != nullptr; }
   const model::DeviceMemory& last() const { return last_; }
-  // `kept` is what of the tensors is only remembered.
+  // `kept`: bytes of tensors that are only cached.
   const model::DeviceMemory& Read(int64_t kept);
   // Before a piece, and after it.
   void Begin(int64_t kept) { Read(kept); }
   Growth End(int64_t kept);
-  // True, once, where the figures are others than when it was asked last.
+  // True once when the figures differ from those of the previous call.
   bool TakeChanged();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads models beside the engine, one after the other, on a thread that is there once it is needed.
+// Loads models beside the engine, one after the other, on a thread that starts with the first load.
 #pragma once
 
 #include <deque>
@@ -25,16 +25,16 @@ struct LoadResult {
 // Confined to the engine thread.
 class ModelLoader {
  public:
-  // `done` is called on the loader's thread after each load.
-  // Models take of `memory` on the engine thread alone.
+  // `done` is called on the loader's thread after each load. Models charge `memory` on the engine
+  // thread alone.
   ModelLoader(kernels::DeviceStream stream, std::shared_ptr<model::CountedMemory> memory,
               absl::AnyInvocable<void()> done)
       : stream_(stream), memory_(std::move(memory)), done_(std::move(done)) {}
-  // Waits for the load that is under way; a load cannot be broken off.
+  // Waits for the load that is under way, which cannot be interrupted.
   ~ModelLoader();
 
   void Start(LoadModel command);
-  // What has ended since it was asked last.
+  // Loads that have ended since the previous call.
   std::vector<LoadResult> Take();
 
  private:

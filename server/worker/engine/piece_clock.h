@@ -12,7 +12,7 @@ namespace reel::worker {
 
 class PieceClock {
  public:
-  // For the length of a piece.
+  // Marks a piece for as long as it lives.
   class Piece {
    public:
     explicit Piece(PieceClock& clock) : clock_(clock), start_(SteadyNow()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of the same jobs, one after the other with nothing between them.
+// Tells when a run of steps of the same jobs has become steady.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@ namespace reel::worker {
 
 class StepRow {
  public:
-  // A device goes from one short step to the next of the same jobs without a stop: a call returns
-  // when the step before it is done. So the first of a row may have taken a rest of what was
-  // before, and the second as good as nothing; from the third on each takes what a step takes.
+  // A call returns when the step before it is done, so that the device never pauses between short
+  // steps. The first step of a run may therefore include waiting for earlier work, and the second
+  // may seem to take no time; from the third on times are right.
   static constexpr int kFirstThatTells = 3;
 
-  // A step of the jobs that came as these; true: how long it took tells.
+  // A step of the jobs with these arrival numbers; true: its time is meaningful.
   bool Tells(std::vector<int64_t> arrivals) {
     length_ = arrivals == arrivals_ ? length_ + 1 : 1;
     arrivals_ = std::move(arrivals);
     return length_ >= kFirstThatTells;
   }
-  // Another piece of work was done.
+  // Other work was done in between.
   void Break() { length_ = 0; }
 
  private:

@@ -63,7 +63,7 @@ absl::StatusOr<TrialVideo> TrialVideo::WarmUp(const Stage& stage, const model::W
   model::GenerationSpec quick = spec;
   quick.num_inference_steps = kSteps;
   model::Resolution resolved = model::Resolve(quick, card, stage.limits, 1);
-  // Some models have a schedule of their own.
+  // Some models have a fixed schedule.
   if (!resolved.ok()) resolved = model::Resolve(spec, card, stage.limits, 1);
   return Make(stage, std::move(resolved), model::FrameFormat::kI420);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A video that a model makes before it serves, in pieces that fit between those of jobs: a canary,
-// which must come out finite, or one that warms up what a first call has to set up.
+// Renders a video with a model before it serves, in pieces between those of jobs: a canary, whose
+// numbers must be finite, or a warm-up, which sets up what a first call needs.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace reel::worker {
 
-// Counts frames; of kRgbF32 it refuses those with numbers that are not finite.
+// Counts frames; refuses frames in kRgbF32 with numbers that are not finite.
 class TrialFrames final : public model::FrameSink {
  public:
   explicit TrialFrames(model::FrameFormat format) : format_(format) {}
@@ -40,10 +40,10 @@ class TrialVideo {
     kernels::DeviceStream stream;
     const model::RequestLimits& limits;
   };
-  // A few tokens and two steps, or what the model makes by default if it takes nothing so small.
-  // FAILED_PRECONDITION: the model takes not even that.
+  // The canary: a few tokens and two steps, or the model's default if it takes nothing so small.
+  // FAILED_PRECONDITION: the model takes neither.
   static absl::StatusOr<TrialVideo> Canary(const Stage& stage);
-  // Of this size, with two steps and frames as the encoder takes them. A size of zeros is the
+  // The warm-up at this size, with two steps and the encoder's frame format. A size of zeros is the
   // model's default. FAILED_PRECONDITION: the model does not take it.
   static absl::StatusOr<TrialVideo> WarmUp(const Stage& stage, const model::WarmUpSize& size);
 

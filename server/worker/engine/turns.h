@@ -6,26 +6,26 @@
 
 namespace reel::worker {
 
-// Note: [Turns]. They take turns by time, not by count, for a step of a long video can take as long
-// as a short one in full.
+// Note: [Turns]. Steps and other pieces alternate by time, not by count, since a step of a long
+// video can take as long as a whole short one.
 // - A job that goes before the batch, or would join it, has as many pieces as take no longer than
-//   one step of it. So a short one does all that it has to do and is gone, several that come
-//   together step together, and the batch loses a step's time at most.
-// - Frames of a job that does not go before it are paid for: steps that take as long come before
-//   more frames, so that a decode takes half of the device from those that it interrupts, not more.
+//   one step together. So a short job is done at once, jobs that arrive together step together, and
+//   the batch loses at most one step's time.
+// - Frames of a job that does not go before the batch are charged: steps that take as long come
+//   before more frames, so a decode takes at most half of the device from the batch.
 class Turns {
  public:
-  // What the job is to the batch: kAhead of one that goes before it, or joins it.
+  // The job's relation to the batch; kAhead: it goes before the batch, or joins it.
   enum class Beside { kAhead, kDecoding };
 
-  // `step`: what one of the batch took.
+  // `step`: the time of one step of the batch.
   bool StepIsDue(Beside piece, absl::Duration step) const;
   void Stepped(absl::Duration took);
   void Moved(Beside piece, absl::Duration took);
 
  private:
-  absl::Duration ahead_;  // that such jobs took since the last step
-  absl::Duration owed_;   // to steps
+  absl::Duration ahead_;  // used by such jobs since the last step
+  absl::Duration owed_;   // owed to steps
 };
 
 }  // namespace reel::worker

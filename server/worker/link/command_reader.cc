@@ -40,7 +40,7 @@ std::optional<EngineCommand> CommandReader::Read(worker::v1::AttachResponse mess
 
 void CommandReader::Keep(worker::v1::ConditionData& piece) {
   const auto size = static_cast<int64_t>(piece.data().size());
-  // The job then fails for want of its pixels, and nothing else does.
+  // The job then fails for lack of its pixels; nothing else is affected.
   if (waiting_bytes_ + size > kMaxWaitingBytes) return;
   waiting_bytes_ += size;
   waiting_[piece.job()][piece.index()] += piece.data();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front's messages as commands of the engine. Pixels are kept until the Assign of their job.
+// Turns the front's messages into commands of the engine. Pixels are kept until the Assign of their
+// job.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@ namespace reel::worker {
 // Confined to the reading thread.
 class CommandReader {
  public:
-  // Pixels that wait for their Assign, over all jobs. The front sends much less.
+  // The bound for pixels that wait for their Assign, over all jobs. The front sends much less.
   static constexpr int64_t kMaxWaitingBytes = 64 << 20;
 
-  // Nullopt: nothing to do yet, or nothing that is known.
+  // Nullopt: nothing to do yet, or an unknown message.
   std::optional<EngineCommand> Read(worker::v1::AttachResponse message);
 
  private:

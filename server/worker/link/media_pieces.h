@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of a file in pieces that fit into messages.
+// Cuts bytes of a file into pieces that fit into messages.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace reel::worker {
 
 inline constexpr size_t kMediaPieceBytes = 256 << 10;
 
-// Only the last piece ends the fragment. The usual fragment is one piece: moved, not copied.
+// Only the last piece ends the fragment. A fragment that fits is moved, not copied.
 std::vector<JobMedia> CutMedia(JobMedia media);
 
 }  // namespace reel::worker

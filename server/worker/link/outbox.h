@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue of messages to the front. Control goes before media; a job's last message goes behind
-// its media. Bounded: media makes its producer wait, the rest is folded together.
+// its media. Bounded: media blocks its producer, newer reports replace older ones.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,19 @@ namespace reel::worker {
 class Outbox {
  public:
   using Message = worker::v1::AttachRequest;
-  // Steps in one report; the oldest are forgotten when the front does not read.
+  // The most steps in one report; the oldest are dropped if the front does not read.
   static constexpr int kMaxSteps = 256;
 
   explicit Outbox(int64_t max_media_bytes) : max_media_bytes_(max_media_bytes) {}
 
-  // False: the outbox is closed, the message is dropped. Where a message goes is its kind's:
+  // False: the outbox is closed and the message is dropped. The kind of a message decides its
+  // place:
   // - media blocks while the bound is reached;
-  // - the success of a job goes behind its media;
-  // - the failure of a job drops its media that still waits, and overtakes the rest;
-  // - all else goes before media. What a newer message says better is replaced: a step of the same
-  //   stage (but for the first), a preview of the same job, a heartbeat; steps are gathered into
-  //   one message.
+  // - a job's success goes behind its media;
+  // - a job's failure drops its waiting media and overtakes the rest;
+  // - all else goes before media.
+  // A newer message replaces an older one: a step of the same stage (except the first), a preview
+  // of the same job, a heartbeat; steps are gathered into one message.
   bool Push(Message message);
 
   // Blocks; nullopt once it is closed, or ended and empty.
@@ -36,7 +37,7 @@ class Outbox {
 
   // Nothing more will be pushed; what is queued still goes out.
   void End();
-  // The stream is gone: drops everything and releases callers that wait. Idempotent.
+  // The stream is gone: drops everything and releases blocked callers. Idempotent.
   void Close();
 
  private:

@@ -28,7 +28,7 @@ namespace {
 using worker::v1::AttachRequest;
 using worker::v1::AttachResponse;
 
-// What became of a job here; how its video ends is the front's to tell.
+// How a job ended here; the front decides how its video ends.
 void LogEndOf(const WorkerReport& report) {
   const auto* failed = std::get_if<JobFailed>(&report.event);
   if (failed == nullptr && !std::holds_alternative<JobFinished>(report.event)) return;
@@ -81,7 +81,7 @@ class WorkerLink::Stream {
         stub_(worker::v1::WorkerService::NewStub(std::move(channel))),
         stream_(stub_->Attach(&context_)) {}
 
-  // The threads that need no engine.
+  // The threads that do not need the engine.
   absl::Status Open(const LinkOptions& options) {
     AttachResponse first;
     if (!stream_->Write(HelloMessage(options)) || !stream_->Read(&first)) {
@@ -112,7 +112,7 @@ class WorkerLink::Stream {
     if (!writer_.joinable()) return;
     {
       MutexLock lock(mutex_);
-      leaving_ = true;  // first: an end that the front answers is no break
+      leaving_ = true;  // first, so that the front's answer does not count as a broken stream
       changed_.NotifyAll();
     }
     outbox.End();
@@ -163,7 +163,7 @@ class WorkerLink::Stream {
     if (broken && callbacks.on_broken) callbacks.on_broken();
   }
 
-  // Of its own, so that no device work can hold it.
+  // A thread of its own, so that device work cannot delay it.
   void Beat() {
     MutexLock lock(mutex_);
     while (!leaving_) {
@@ -172,7 +172,7 @@ class WorkerLink::Stream {
       const absl::Duration in_step = target_ ? target_->in_step() : absl::ZeroDuration();
       if (in_step > absl::ZeroDuration()) SetProtoDuration(*beat.mutable_in_step(), in_step);
       outbox.Push(std::move(message));
-      // The front's watchdog knows of a step only by beats: of a long one it hears more often.
+      // The front's watchdog sees a step only in heartbeats, so a long step sends more of them.
       changed_.WaitFor(mutex_, in_step < heartbeat_ ? heartbeat_ : heartbeat_ / 4);
     }
   }
@@ -192,7 +192,7 @@ class WorkerLink::Stream {
 
 absl::StatusOr<std::unique_ptr<WorkerLink>> WorkerLink::Connect(const LinkOptions& options) {
   grpc::ChannelArguments arguments;
-  // One connection of its own; a proxy of the environment has no business with a socket file.
+  // A connection of its own; a proxy from the environment must not be used for a socket file.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   auto channel = grpc::CreateCustomChannel("unix:" + options.socket,

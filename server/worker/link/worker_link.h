@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's end of the Attach stream: commands in, events out, a life sign every second. The
-// only file here that knows gRPC is its source.
+// The worker's end of the Attach stream: commands in, events out, a heartbeat every second. Of this
+// folder only its source sees gRPC.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct LinkOptions {
   std::string socket;  // path
   std::string worker;  // its name
   std::string token;
-  // Who dials in, for Hello.
+  // Identifies the worker in Hello.
   std::string device;
   int64_t memory_total_bytes = 0;
   int compute_capability = 0;
@@ -34,7 +34,7 @@ struct LinkOptions {
   int64_t media_buffer_bytes = 4 << 20;
 };
 
-// What the link needs of the engine. Thread-safe, never blocks.
+// What the link needs from the engine. Thread-safe, never blocks.
 class CommandTarget {
  public:
   virtual ~CommandTarget() = default;
@@ -56,15 +56,15 @@ class WorkerLink final : public EngineEvents {
   const WorkerSettings& settings() const;
 
   struct Callbacks {
-    // The stream ended though nobody called Leave. On the link's thread.
+    // The stream ended without a call of Leave. Called on the link's thread.
     absl::AnyInvocable<void()> on_broken;
-    // On the thread that reported it.
+    // Called on the thread that reported it.
     absl::AnyInvocable<void(const absl::Status&)> on_device_lost;
   };
-  // Hands commands to `target` from now on, in their order, until Leave has returned. Once.
+  // Hands commands to `target` in their order, until Leave has returned. Call once.
   void Serve(CommandTarget& target, Callbacks callbacks);
-  // Sends what is queued and waits until the front has read it and closed; at most `patience`.
-  // Events are dropped from then on. Not on the link's thread; idempotent.
+  // Sends what is queued and waits at most `patience` until the front has read it and closed. Later
+  // events are dropped. Not on the link's thread; idempotent.
   void Leave(absl::Duration patience);
 
   void Report(WorkerReport report) override;
