@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where messages become values and back, for the front's rpc/ and workers/ and the
-// worker's link/.
+// Converts messages to values and back, for the front's rpc/ and workers/ and the worker's link/.
 #pragma once
 
 #include <string>
@@ -15,16 +14,15 @@
 
 namespace reel {
 
-// A message cannot be malformed beyond what Resolve checks, but for enum values: unknown ones
-// become kUnspecified. Where a condition's bytes are there, its size, type and hash are computed
-// from them. `with_bytes`: condition pixels are carried; else their kind, size, type and hash are
-// described only.
+// A message cannot be malformed beyond what Resolve checks, except for enum values: unknown ones
+// become kUnspecified. If a condition's bytes are there, its size, type and hash are computed from
+// them. `with_bytes`: conditions carry their bytes; otherwise only kind, size, type and hash.
 model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto);
 v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes = false);
 
-// What clients see of a card; `is_default` and `ready` are the caller's.
+// The part of a card that clients see; the caller gives `is_default` and `ready`.
 v1::Model CardToProto(const model::ModelCard& card);
-// Only what a v1.Model holds: neither defaults nor presets nor calls (CardFromModelState of
+// Reads what a v1.Model holds, without defaults, presets and calls (CardFromModelState of
 // worker_convert.h has those).
 model::ModelCard CardFromProto(const v1::Model& proto);
 
@@ -39,7 +37,7 @@ model::Notice NoticeFromProto(const v1::Notice& proto);
 v1::Stage StageToProto(model::Stage stage);
 model::Stage StageFromProto(v1::Stage stage);
 
-// Of one process: `worker` names it in the support entries.
+// The operators of one process; `worker` names it in the support entries.
 v1::KernelOp ListingToProto(const kernels::OpListing& op, const std::string& worker);
 kernels::OpListing ListingFromProto(const v1::KernelOp& proto);
 v1::KernelPlugin PluginToProto(const kernels::PluginListing& plugin, const std::string& worker);

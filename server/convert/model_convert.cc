@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients see of a model's card, and lists of kernels.
+// Converts the client's view of a model's card, and lists of kernels.
 #include "server/convert/convert.h"
 
 namespace reel {

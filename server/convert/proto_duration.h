@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations between abseil and protobuf, for every file that makes messages.
+// Converts durations between abseil and protobuf.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace reel {
 
-// What protobuf allows is about 10,000 years; anything longer becomes that.
+// Longer durations are cut to protobuf's limit, about 10,000 years.
 inline void SetProtoDuration(google::protobuf::Duration& out, absl::Duration value) {
   const absl::Duration longest = absl::Seconds(int64_t{315'576'000'000});
   value = std::clamp(value, -longest, longest);
@@ -19,7 +19,8 @@ inline void SetProtoDuration(google::protobuf::Duration& out, absl::Duration val
   out.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
 }
 
-// What protobuf allows: at most 10,000 years, less than a second of nanoseconds, and one sign.
+// Whether protobuf allows it: at most 10,000 years, less than a second of nanoseconds, and one
+// sign.
 inline bool IsLegalProtoDuration(const google::protobuf::Duration& proto) {
   constexpr int64_t kLongest = 315'576'000'000;
   if (proto.seconds() < -kLongest || proto.seconds() > kLongest) return false;

@@ -14,7 +14,7 @@ namespace {
 
 using worker::v1::AttachRequest;
 
-// Every message about a job names it and its attempt in the same way.
+// Sets the job and its attempt, which every message about a job has.
 template <typename Message>
 Message& Name(const JobRef& ref, Message* message) {
   message->set_job(ref.job);
@@ -62,7 +62,7 @@ StepSample StepFromProto(const worker::v1::Step& step) {
   return sample;
 }
 
-// Without `total`, which Hello tells, and `peak`, which is of one reading.
+// Without `total`, which Hello carries, and `peak`, which belongs to one reading.
 worker::v1::DeviceMemory MemoryToProto(const model::DeviceMemory& memory) {
   worker::v1::DeviceMemory proto;
   proto.set_held(memory.held);
@@ -81,7 +81,7 @@ model::DeviceMemory MemoryFromProto(const worker::v1::DeviceMemory& proto) {
           .most = proto.most()};
 }
 
-// One for each event. `report` has all but the event.
+// One function for each event. `report` has everything but the event.
 void Put(const WorkerReport& report, KernelsListed event, AttachRequest& message) {
   worker::v1::KernelList& list = *message.mutable_kernels();
   for (const kernels::OpListing& op : event.kernels) {
@@ -166,7 +166,7 @@ void Put(const WorkerReport& report, JobFailed event, AttachRequest& message) {
   failed.set_device_lost(event.device_lost);
 }
 
-// And back.
+// The other direction.
 WorkerReport Get(const worker::v1::KernelList& list) {
   KernelsListed event;
   for (const v1::KernelOp& op : list.kernels()) event.kernels.push_back(ListingFromProto(op));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assignments and reports as the messages between reeld and its workers, and back: for
+// Converts assignments and reports to the messages between reeld and its workers, and back: for
 // front/workers and worker/link.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace reel {
 
-// Without the bytes of conditions, which travel apart, and without the worker's name, which is the
-// stream's. Takes the report apart: media is moved, not copied.
+// Without the bytes of conditions, which are sent separately, and without the worker's name, which
+// the stream implies. Consumes the report: media is moved, not copied.
 worker::v1::AttachRequest ReportToProto(WorkerReport report);
-// Nullopt for anything else: Hello, a heartbeat, a message that this build does not know.
+// Nullopt for any other message: Hello, a heartbeat, or one that this build does not know.
 std::optional<WorkerReport> ReportFromProto(worker::v1::AttachRequest message);
 
 worker::v1::Assign AssignmentToProto(const Assignment& assignment);

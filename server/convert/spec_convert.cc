@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VideoSpec and GenerationSpec. A field that is added to the one and forgotten here fails the
-// reflection-driven test.
+// Converts VideoSpec to GenerationSpec and back. A reflection-driven test fails for a field that is
+// missing here.
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -11,8 +11,8 @@
 namespace reel {
 namespace {
 
-// What the bytes say that they are, by their first ones; empty for anything else. The worker's
-// decoder has the last word.
+// The type of the bytes by their first ones; empty if unknown. The worker's decoder has the last
+// word.
 std::string_view SniffContentType(std::string_view bytes) {
   const auto at = [&](size_t offset, std::string_view magic) {
     return bytes.size() >= offset + magic.size() && bytes.substr(offset, magic.size()) == magic;
@@ -37,7 +37,7 @@ model::Condition ConditionFromProto(const v1::Condition& proto) {
     condition.sha256 = proto.sha256();
     return condition;
   }
-  // The description is ours wherever the bytes are there: a caller's could be wrong.
+  // If the bytes are there, their description is computed: a caller's could be wrong.
   condition.bytes = std::make_shared<const std::string>(bytes);
   condition.content_type = SniffContentType(bytes);
   condition.size_bytes = static_cast<int64_t>(bytes.size());
@@ -46,7 +46,7 @@ model::Condition ConditionFromProto(const v1::Condition& proto) {
 }
 
 void SetCondition(const model::Condition& condition, bool with_bytes, v1::Condition& proto) {
-  // The empty member stays set without bytes: it tells a picture from a clip.
+  // Without bytes the empty member stays set: it tells a picture from a clip.
   std::string bytes = with_bytes && condition.bytes ? *condition.bytes : std::string();
   if (condition.kind == model::Condition::Kind::kVideo) {
     proto.set_video(std::move(bytes));
@@ -109,7 +109,7 @@ v1::EncodingSpeed SpeedToProto(model::EncodingSpeed speed) {
   return v1::ENCODING_SPEED_UNSPECIFIED;
 }
 
-// The messages inside the spec. Absent and empty mean the same, so an empty one is left out.
+// Messages inside the spec. Absent and empty mean the same, so an empty one is left out.
 void SetChoices(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
   if (spec.kernels != model::KernelSelection()) {
     v1::KernelSelection& kernels = *proto.mutable_kernels();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run did: statistics, the file, notices, stages.
+// Converts a run's results: statistics, the file, notices, stages.
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 

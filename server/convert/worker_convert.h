@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions for what only travels between reeld and its workers, or stands in the
-// configuration: for front/workers, worker/link and front/config. Apart from convert.h, so that
-// rpc/ does not see the worker protocol.
+// Conversions for messages between reeld and its workers and for the configuration: for
+// front/workers, worker/link and front/config. Separate from convert.h, so that rpc/ does not see
+// the worker protocol.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,16 @@
 
 namespace reel {
 
-// Version of worker.proto as both sides speak it.
+// The version of worker.proto that both sides speak.
 inline constexpr int kWorkerProtocol = 1;
 
-// What a worker is configured with. 0 takes the default, but for kernel_sample_every, where it
-// means never.
+// A worker's settings. 0 means the default, except for kernel_sample_every, where it means never.
 struct WorkerSettings {
-  std::vector<model::LoadOptions> models;  // in the order of loading
+  std::vector<model::LoadOptions> models;  // in loading order
   int kernel_sample_every = 32;
   int encoder_threads = 0;
   int64_t fill_rows = 8192;
-  std::vector<kernels::PluginSource> plugins;  // in the order of opening
+  std::vector<kernels::PluginSource> plugins;  // in opening order
   int64_t memory_bytes = 0;                    // 0: all of the device's
 };
 
@@ -39,7 +38,7 @@ model::WarmUp WarmUpFromProto(const worker::v1::WarmUp& proto);
 worker::v1::WarmUp::Size SizeToProto(const model::WarmUpSize& size);
 model::WarmUpSize SizeFromProto(const worker::v1::WarmUp::Size& proto);
 
-// Durations that are unset take TestCardOptions' own.
+// Unset durations take the defaults of TestCardOptions.
 worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options);
 model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto);
 
@@ -47,8 +46,8 @@ model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto);
 worker::v1::ModelState CardToModelState(const model::ModelCard& card);
 model::ModelCard CardFromModelState(const worker::v1::ModelState& state);
 
-// By the reason's name; a status without one travels as INTERNAL. Of the details only the metadata
-// goes along.
+// Carries an error by the name of its reason; a status without one becomes INTERNAL. Of the details
+// only the metadata is kept.
 worker::v1::JobError ErrorToProto(const absl::Status& error, bool suspect);
 absl::Status ErrorFromProto(const worker::v1::JobError& proto);
 

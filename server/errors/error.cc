@@ -15,7 +15,7 @@ constexpr char kDomain[] = "reel";
 constexpr char kTypePrefix[] = "type.googleapis.com/";
 constexpr size_t kMaxViolations = 16;
 constexpr size_t kMaxDescriptionBytes = 200;
-constexpr size_t kMaxMessageBytes = 500;  // it travels twice: beside the details and in them
+constexpr size_t kMaxMessageBytes = 500;  // it is sent twice: beside the details and in them
 constexpr size_t kMaxSerializedBytes = 4096;
 
 template <typename Message>
@@ -63,8 +63,8 @@ void SetDuration(google::protobuf::Duration& out, absl::Duration value) {
   out.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
 }
 
-// Sheds what tells least until the error survives as metadata: the end of a long message,
-// violations from the last, whole details, and at the very end the variables of the message.
+// Drops the least useful parts until the error fits into metadata: the end of a long message, the
+// last violations, whole details, and finally the variables of the message.
 void Fit(google::rpc::Status& proto) {
   if (proto.ByteSizeLong() > kMaxSerializedBytes) {
     proto.set_message(Shortened(proto.message(), kMaxMessageBytes));
@@ -72,7 +72,7 @@ void Fit(google::rpc::Status& proto) {
   while (proto.ByteSizeLong() > kMaxSerializedBytes && proto.details_size() > 1) {
     google::rpc::BadRequest bad_request;
     auto* last = proto.mutable_details(proto.details_size() - 1);
-    // Shed violations before whole details: the first ones tell most.
+    // Drops violations before whole details: the first ones matter most.
     if (last->Is<google::rpc::BadRequest>() && last->UnpackTo(&bad_request) &&
         bad_request.field_violations_size() > 1) {
       bad_request.mutable_field_violations()->RemoveLast();
@@ -162,7 +162,7 @@ std::string SerializeError(const absl::Status& status) {
   google::rpc::Status proto;
   proto.set_code(static_cast<int>(status.code()));
   proto.set_message(std::string(status.message().data(), status.message().size()));
-  // ErrorInfo leads, as readers expect; the rest follows in a fixed order.
+  // ErrorInfo comes first, as readers expect; the rest follows in a fixed order.
   const std::string first = TypeUrl<google::rpc::ErrorInfo>();
   std::map<std::string, std::string> rest;
   status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {

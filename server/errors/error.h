@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors that reach a client: an absl::Status whose payloads are the google.rpc details that gRPC
-// sends. The header is free of protobuf so that every folder of the server can make one.
+// sends. This header needs no protobuf, so that every folder of the server can make one.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace reel {
 
-// What goes beside ErrorInfo. Fill what the reason's situation calls for.
+// The details beside ErrorInfo. Fill those that the reason calls for.
 struct ErrorDetails {
   std::map<std::string, std::string> metadata;    // every variable of the message, by name
   std::vector<model::FieldViolation> violations;  // BadRequest; paths as the client wrote them
@@ -33,12 +33,12 @@ absl::Status MakeError(Reason reason, std::string_view message, const ErrorDetai
 // empty.
 absl::Status MakeInvalid(Reason reason, const std::vector<model::FieldViolation>& violations);
 
-// Of a status made here; nullopt for any other.
+// The reason of a status made here; nullopt for any other.
 std::optional<Reason> ReasonOf(const absl::Status& status);
 std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
 
-// Serialised google.rpc.Status with all details, at most 4 KiB: more does not survive as metadata
-// (gRPC 1.51 turns 8 KiB into a bare RESOURCE_EXHAUSTED). And back.
+// Serialises a google.rpc.Status with all details, in at most 4 KiB: gRPC 1.51 turns 8 KiB of
+// metadata into a bare RESOURCE_EXHAUSTED. And parses it.
 std::string SerializeError(const absl::Status& status);
 absl::Status ParseError(std::string_view serialized);
 

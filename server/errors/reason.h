@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every reason for which Reel refuses or fails something. One table: it fixes the status code, and
+// Every reason for which Reel refuses or fails something. This table fixes the status codes, and
 // the page of reasons in proto/README.md is made from it.
 #pragma once
 
@@ -35,7 +35,7 @@ enum class Reason {
   kRequestNotReceived,
   kUnauthenticated,
   kPermissionDenied,
-  // Of the HTTP door alone.
+  // Only over HTTP.
   kMalformedHttp,
   kHostRefused,
   kOriginRefused,
@@ -77,7 +77,7 @@ struct ReasonRow {
 
 absl::Span<const ReasonRow> AllReasons();
 const ReasonRow& Describe(Reason reason);
-// Of a name as it travels between processes; kInternal when unknown.
+// The reason of this name; kInternal if unknown.
 Reason ReasonFromName(std::string_view name);
 
 }  // namespace reel

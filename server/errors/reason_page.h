@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of error reasons in proto/README.md, made from the table so that it cannot be wrong.
+// Makes the page of error reasons, proto/README.md, from the table.
 #pragma once
 
 #include <string>

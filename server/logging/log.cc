@@ -19,9 +19,8 @@
 namespace reel {
 namespace {
 
-// Note: [The log sink] the one mutable global of the tree: a log call must work from any depth, and
-// is the one thing that every object would otherwise carry. Set before the first thread starts,
-// only read afterwards.
+// Note: [The log sink] the one mutable global of the tree: a log call must work at any depth,
+// without every object carrying a logger. Set before the first thread starts, then only read.
 struct Sink {
   std::shared_ptr<spdlog::logger> logger =
       std::make_shared<spdlog::logger>("reel", std::make_shared<spdlog::sinks::stderr_sink_mt>());
@@ -36,8 +35,8 @@ Sink& sink() {
 
 constexpr const char* kLevelNames[] = {"debug", "info", "warning", "error"};
 
-// Plain ASCII: control characters are escaped, of any alphabet, and bytes that are no UTF-8 become
-// replacement characters. What a library prints to a worker's stderr may be anything.
+// Returns plain ASCII: control characters of any alphabet are escaped, invalid UTF-8 becomes
+// replacement characters. A library may print anything to a worker's stderr.
 std::string JsonString(std::string_view text) {
   constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
   return nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true, kReplace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One structured log: a JSON object a line on stderr (or plain text on a terminal). The sink is the
+// Structured logging: a JSON object a line on stderr, or plain text on a terminal. The sink is the
 // one global of the tree, set once in main before any thread starts. Prompts are never fields.
 #pragma once
 
@@ -45,12 +45,12 @@ inline void Log(LogLevel level, std::string_view message,
                 std::initializer_list<Field> fields = {}) {
   Log(level, message, absl::MakeConstSpan(fields.begin(), fields.size()));
 }
-// A line of a worker's stderr: JSON objects get a "worker" field, anything else becomes the message
-// of one.
+// Passes on a line of a worker's stderr: JSON objects get a "worker" field, anything else becomes
+// the message of one.
 void LogForwarded(std::string_view worker, std::string_view line);
 // "debug", "info", "warning" or "error".
 absl::Status ParseLogLevel(std::string_view text, LogLevel& level);
-// Lines written so far, by level, for the metrics.
+// The lines written so far, by level, for the metrics.
 int64_t LoggedLines(LogLevel level);
 
 }  // namespace reel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tenant's hash, which stands for its name in logs that others may read.
+// A hash that stands for a tenant's name in logs that others may read.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace reel {
 
-// 8 hex digits of its name's SHA-256; empty for none.
+// 8 hex digits of the name's SHA-256; empty for no tenant.
 std::string TenantHash(std::string_view tenant);
 
 }  // namespace reel

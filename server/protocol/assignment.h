@@ -10,18 +10,18 @@
 
 namespace reel {
 
-// A job at an attempt: what every report of a job names.
+// A job's name and attempt: every report of a job has both.
 struct JobRef {
   std::string job;
   int attempt = 1;
-  // Of the request, for logs; empty in what comes from a worker's messages.
+  // The request's id, for logs; empty in messages from a worker.
   std::string trace_id = {};
 };
 
 struct Assignment {
   JobRef ref;
   model::GenerationSpec spec;  // resolved; condition bytes filled in
-  double order_key = 0;        // smaller is sooner
+  double order_key = 0;        // lower runs first
   absl::Duration time_left = absl::InfiniteDuration();
   bool alone = false;  // never share a step
 };

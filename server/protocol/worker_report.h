@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's report as one value, from the engine to the dispatcher. Messages carry it between the
-// two processes: server/convert/report_convert.h.
+// A worker's report as one value, from the engine to the dispatcher.
+// server/convert/report_convert.h turns it into messages between the two processes.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@
 
 namespace reel {
 
-// Of the worker itself.
+// Reports about the worker itself.
 
 struct KernelsListed {  // once its plug-ins are opened or refused
   std::vector<kernels::OpListing> kernels;
   std::vector<kernels::PluginListing> plugins;
 };
-// A video that was made before the model serves; an error keeps it from nothing.
+// A video that was made before the model serves; an error does not keep it from serving.
 struct WarmedUp {
   model::WarmUpSize size;
   absl::Duration took;
@@ -35,10 +35,10 @@ struct WarmedUp {
 struct ModelLoaded {
   std::string model;  // as the configuration names it
   model::ModelCard card;
-  int64_t revision = 0;  // of the command; 0: loaded at the start of the worker
+  int64_t revision = 0;  // of the command; 0: loaded when the worker started
   std::vector<WarmedUp> warm_ups = {};
 };
-// Of one that is loaded on demand: it was looked at, and can be.
+// A model that is loaded on demand was checked, and can be loaded.
 struct ModelKnown {
   std::string model;
   model::ModelCard card;
@@ -48,7 +48,7 @@ struct ModelFailed {
   absl::Status error;
   int64_t revision = 0;
 };
-// One step of the device, of all jobs in it.
+// One step of the device, with all jobs in it.
 struct StepSample {
   std::vector<std::string> jobs;
   std::string model, plan;
@@ -57,20 +57,19 @@ struct StepSample {
   absl::Duration duration;
   model::Stage stage = model::Stage::kDenoise;
   std::vector<kernels::VariantTime> kernels;  // on sampled steps
-  int reused = 0;  // how many of its jobs took over what an earlier step computed
-  // Of one that several shared: what they would have taken each by itself, as far as their worker
-  // knows; 0: it does not.
+  int reused = 0;  // how many of its jobs reused an earlier step's result
+  // For a shared step: the sum of its jobs' solo step times; 0: unknown.
   absl::Duration apart = {};
-  int left_out = 0;  // jobs that fitted, and are kept apart since they would lose by it
+  int left_out = 0;  // rows of jobs that fitted but are kept apart, because sharing loses
 };
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report
-  model::DeviceMemory memory;     // as it is now; zeros where there is none to read
+  model::DeviceMemory memory;     // as it is now; zeros if there is none to read
   model::PromptCounts prompts;    // since the last report
-  int64_t millijoules = 0;        // that the device took since an earlier report; 0: it tells none
+  int64_t millijoules = 0;  // millijoules that the device used since an earlier report; 0: unknown
 };
 
-// Of one job.
+// Reports about a job.
 
 struct JobProgress {
   model::Stage stage = model::Stage::kQueue;
@@ -84,23 +83,22 @@ struct JobPreview {
 struct JobMedia {  // the next bytes of its file
   int64_t offset = 0;
   std::string bytes;
-  bool fragment_end = false;  // the file up to here plays
+  bool fragment_end = false;  // the file plays up to here
 };
 struct JobParked {
-  int64_t device_bytes = 0;  // still held there
+  int64_t device_bytes = 0;  // jobs still held there
 };
 struct JobFinished {
   model::RunStats stats;
   model::MediaInfo media;  // content type, size and duration; the front adds the hash
   std::vector<model::Notice> notices;
-  int64_t memory_bytes = 0;  // of the device, the most that was its own; 0: there is none to read
+  int64_t memory_bytes = 0;  // peak of device memory that was its own; 0: unknown
 };
-// Also the end of a cancelled job (kCancelled): its slot is free.
+// Also sent when a cancelled job has ended (kCancelled): its slot is free.
 struct JobFailed {
   absl::Status error;    // with a Reason (server/errors)
-  bool suspect = false;  // the job itself is to blame: it is not tried again
-  // The device was lost with it: its worker is about to end, and whatever else that holds is
-  // innocent.
+  bool suspect = false;  // the job itself is to blame: it is not retried
+  // The device was lost with it: its worker is about to end, and its other jobs are not to blame.
   bool device_lost = false;
 };
 
@@ -109,8 +107,8 @@ using WorkerEvent =
                  JobPreview, JobMedia, JobParked, JobFinished, JobFailed>;
 
 struct WorkerReport {
-  std::string worker;  // filled in by the front, which knows whose stream it came on
-  JobRef ref;          // of the events of a job
+  std::string worker;  // set by the front, which knows the stream
+  JobRef ref;          // set in events of a job
   WorkerEvent event;
 };
 

@@ -16,12 +16,12 @@ std::string ModelOf(const RenderOptions& options) {
   return options.model_path.empty() ? "testcard" : options.model_path;
 }
 
-// The type that weights are held in: each operator's call of the card names it.
+// The type that weights are stored in: each operator's call of the card names it.
 std::string DtypeOf(const model::ModelCard& card) {
   return card.calls.empty() || card.weight_bytes == 0 ? "" : card.calls.front().dtype;
 }
 
-// What to do about a problem, beside what its own words say.
+// Advice for a problem, beyond its own message.
 std::string AdviceOf(const model::ModelCheck& check) {
   if (check.wrong == Wrong::kPath) {
     return "Name a folder that has model_index.json, or a .safetensors file, of a model that this "
@@ -62,7 +62,7 @@ std::string CheckJson(const model::ModelCheck& check, const RenderOptions& optio
     line["problem"] = std::string(check.status.message());
     line["advice"] = AdviceOf(check);
   }
-  // Of a path that is no text what can be read of it.
+  // A path that is not text is printed as far as possible.
   return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `reel-render --check`: whether a model can be loaded, without loading it. `reel doctor --model`
-// asks for it.
+// `reel-render --check`: checks whether a model can be loaded, without loading it. `reel doctor
+// --model` runs it.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace reel::render {
 
-// What is said of a model's check: a sentence for people, or one line of JSON with `model`, `ok`,
-// and either `family`, `parameters`, `weightBytes` and `dtype`, or `problem` and `advice`.
+// The result of a model's check: a sentence for people, or one line of JSON with `model`, `ok`, and
+// either `family`, `parameters`, `weightBytes` and `dtype`, or `problem` and `advice`.
 std::string CheckText(const model::ModelCheck& check, const RenderOptions& options);
 std::string CheckJson(const model::ModelCheck& check, const RenderOptions& options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of --image and --condition as conditions of a request.
+// Reads the files of --image and --condition into a request.
 #pragma once
 
 #include "absl/status/status.h"
@@ -8,7 +8,7 @@
 
 namespace reel::render {
 
-// The limits of this program, which serves one user alone.
+// The limits of this program, which serves a single user.
 model::RequestLimits RenderLimits();
 
 // Reads them into the spec. INVALID_ARGUMENT names the file.

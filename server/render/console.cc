@@ -28,7 +28,7 @@ const char* NameOf(model::Stage stage) {
   return "load";
 }
 
-// Of the whole process, since it began.
+// The process's peak since it began.
 double PeakMemoryMib() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress line of reel-render on stderr, written over in place, on a terminal only.
+// The progress line of reel-render on stderr, redrawn in place; only on a terminal.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class Console {
   explicit Console(bool is_terminal) : is_terminal_(is_terminal) {}
 
   void Progress(model::Stage stage, int step, int num_steps);
-  // Ends the line that is written over.
+  // Ends the line being redrawn.
   void ClearLine();
   void Error(const std::string& message);
   void Note(const std::string& message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C as a call: on a thread of its own, where locks and allocations are allowed.
+// Runs a function on Ctrl-C, on a thread of its own, where locks and allocations are allowed.
 #pragma once
 
 #include <csignal>
@@ -8,8 +8,8 @@
 
 namespace reel::render {
 
-// Takes SIGINT and SIGTERM while it lives. To be made before any other thread: they inherit that
-// the signals are blocked.
+// Handles SIGINT and SIGTERM while it lives. Make it before any other thread: threads inherit the
+// blocked signals.
 class InterruptWatch {
  public:
   explicit InterruptWatch(std::function<void()> on_interrupt);

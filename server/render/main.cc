@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   }
   const auto render = options->exact ? &render::RenderExact : &render::RenderVideo;
   exit_code = render(*options, catalog, console);
-  // The path alone, for scripts.
+  // Only the path, for scripts.
   if (exit_code == render::kSuccess) std::printf("%s\n", options->output.c_str());
   return exit_code;
 }

@@ -31,7 +31,7 @@ class TensorSink : public model::FrameSink {
   SafetensorsWriter& writer_;
 };
 
-// The run of one spec, with a look at the interrupt between any two pieces.
+// Runs one spec, and checks for an interrupt between any two pieces.
 class ExactRun {
  public:
   ExactRun(model::Pipeline& pipeline, const model::GenerationSpec& spec,
@@ -51,7 +51,7 @@ class ExactRun {
     stats_.decode = absl::Now() - start;
     return file.Commit();
   }
-  // Of all its passes.
+  // Steps of all its passes.
   int num_steps() const { return num_steps_; }
   model::RunStats stats() const {
     model::RunStats stats = stats_;

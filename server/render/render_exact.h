@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One video straight through a pipeline, into a .safetensors file: `frames` [T, H, W, 3] as 32-bit
-// floats 0..1, before `latents` [1, C, F, h, w] where the model has them.
+// Renders one video straight through a pipeline, into a .safetensors file: `frames` [T, H, W, 3] as
+// 32-bit floats 0..1, before `latents` [1, C, F, h, w] if the model has them.
 #pragma once
 
 #include "kernels/dispatch/kernel_catalog.h"
@@ -9,7 +9,7 @@
 
 namespace reel::render {
 
-// Returns the program's exit code; what went wrong has been printed.
+// Returns the program's exit code; errors have been printed.
 int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& catalog,
                 Console& console);
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kTestCard[] = "testcard";
 
-// Flags whose values have a grammar of their own.
+// Flags whose values have a syntax of their own.
 struct Texts {
   std::vector<std::string> conditions;
   std::string image;
@@ -61,7 +61,7 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
 }
 
-// Empty when everything that was asked for exists.
+// Empty if every named file exists.
 std::string Refusal(const RenderOptions& options) {
   if (options.json && !options.check) return "--json is of --check";
   if (options.check) return "";
@@ -91,8 +91,8 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
   app.add_flag("--json", options.json, "With --check: one line of JSON");
 }
 
-// Empty when there is something to load. What was said of the weights wins over what is known of
-// the model that came along.
+// Empty if there is a model to load. Flags about the weights override what is known of the bundled
+// model.
 std::string ChooseModel(const std::string& wanted, const std::string& models_folder,
                         RenderOptions& options) {
   if (wanted == kTestCard) return "";
@@ -107,7 +107,7 @@ std::string ChooseModel(const std::string& wanted, const std::string& models_fol
   }
   options.model_path = wanted;
   std::error_code ignored;
-  // A check has its own word on what is not there.
+  // A check prints its own message for a missing path.
   if (options.check || wanted.empty() || std::filesystem::exists(wanted, ignored)) return "";
   std::string nearest = NearestName(wanted, {kTestCard, model::kBundledModel});
   if (nearest.empty()) nearest = NearestPath(wanted);
@@ -129,7 +129,7 @@ bool ReadKernels(const std::string& text, model::KernelSelection& kernels) {
   return true;
 }
 
-// Empty when all could be read.
+// Empty if all could be read.
 std::string ReadTexts(const Texts& texts, RenderOptions& options) {
   if (!texts.image.empty() && !texts.conditions.empty()) {
     return "--image and --condition exclude each other; write the image as --condition FILE@0:1";
@@ -150,7 +150,7 @@ std::string ReadTexts(const Texts& texts, RenderOptions& options) {
   return "";
 }
 
-// As the reference's calls have it, which take the timestep where no noise is given.
+// As in the reference's calls, which use the timestep if no noise is given.
 void FillNoise(model::GenerationSpec& spec) {
   if (spec.preset.empty() && !spec.decode_noise_scale)
     spec.decode_noise_scale = spec.decode_timestep;

@@ -15,7 +15,7 @@ namespace reel::render {
 
 struct RenderOptions {
   std::string model_path;   // empty: the test card
-  std::string text_folder;  // of a single-file model; empty: beside it
+  std::string text_folder;  // for a single-file model; empty: beside it
   std::string manifest_file;
   std::optional<uint64_t> random_weights;  // the seed of values in place of stored ones
   std::vector<ConditionFile> conditions;
@@ -27,20 +27,20 @@ struct RenderOptions {
   std::string output;
   bool exact = false;  // .safetensors instead of .mp4
   bool timings = false;
-  bool check = false;  // look at the model, and render nothing: no prompt and no output then
-  bool json = false;   // of the check
+  bool check = false;  // check the model and render nothing: then without prompt and output
+  bool json = false;   // print the check as JSON
   int encoder_threads = 0;
 };
 
-// What to load.
+// The model to load.
 model::LoadOptions LoadOptionsOf(const RenderOptions& options);
 
-// The ways for this program to end.
+// The exit codes of this program.
 enum ExitCode { kSuccess = 0, kUsage = 2, kInvalid = 3, kFailed = 7, kInterrupted = 130 };
 
-// Reads the command line; flags are spelt with '-' or '_' alike. Without --model it takes the model
-// that came along in `models_folder`, else the test card. Without a value it has printed what there
-// is to say (help, or what is wrong), and `exit_code` is set.
+// Reads the command line; flags take '-' or '_'. Without --model it takes the bundled model in
+// `models_folder`, else the test card. Returns nothing if it has printed help or an error; then
+// `exit_code` is set.
 std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments,
                                                 const std::string& models_folder, int& exit_code);
 

@@ -19,13 +19,13 @@ namespace {
 
 constexpr char kJob[] = "render";
 
-// Leads one job through the engine: resolves its spec once the model is there, keeps its bytes, and
-// stops the engine at the end.
+// Leads one job through the engine: resolves its spec once the model is loaded, collects its bytes,
+// and stops the engine at the end.
 class OneJob : public worker::EngineEvents {
  public:
   OneJob(const RenderOptions& options, Console& console) : options_(options), console_(console) {}
 
-  // Before the engine runs.
+  // Call before the engine runs.
   void Attach(worker::Engine& engine, PartFile& file) {
     engine_ = &engine;
     file_ = &file;
@@ -133,7 +133,7 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   engine_options.kernel_sample_every = 0;
   engine_options.limits = RenderLimits();
   worker::Engine engine(engine_options, catalog, job);
-  // Before there is a file that an interrupt would have to take away.
+  // Before there is a file that an interrupt would have to remove.
   const InterruptWatch watch([&] { engine.Stop(); });
   auto created = PartFile::Open(options.output, PartFile::Mode::kScratch);
   if (!created.ok()) {
@@ -144,7 +144,7 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   job.Attach(engine, *file);
   worker::LoadModel load;
   load.options = LoadOptionsOf(options);
-  load.options.warm_up.off = true;  // for one video there is nobody to be spared the wait
+  load.options.warm_up.off = true;  // no other video would profit from a warm-up
   load.options.name = options.model_path.empty() ? "testcard" : "model";
   engine.Post(std::move(load));
   engine.Run();

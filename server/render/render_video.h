@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One video through the worker's own engine and encoder, into an .mp4 file.
+// Renders one video through the worker's own engine and encoder, into an .mp4 file.
 #pragma once
 
 #include "kernels/dispatch/kernel_catalog.h"
@@ -8,7 +8,7 @@
 
 namespace reel::render {
 
-// Returns the program's exit code; what went wrong has been printed.
+// Returns the program's exit code; errors have been printed.
 int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& catalog,
                 Console& console);
 

@@ -18,7 +18,7 @@ struct TensorShape {
   int64_t bytes() const;
 };
 
-// The tensors' data follow in the order of `tensors`. Not thread-safe.
+// The tensors' data must follow in the order of `tensors`. Not thread-safe.
 class SafetensorsWriter {
  public:
   // `file` outlives the writer.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cores that are next to a device, on a machine of several nodes of memory (NUMA).
+// Finds the cores next to a device on a machine of several NUMA nodes, and moves threads there.
 #pragma once
 
 #include <set>
@@ -10,15 +10,15 @@
 
 namespace reel::worker {
 
-// "0-3,8,10-11", as the kernel writes it. Empty for what is no such list.
+// Parses a list of the kernel, as "0-3,8,10-11". Empty if it is not one.
 std::set<int> CpusOf(absl::string_view list);
 
-// Of the nodes that devices with these bus ids are at, as `system` (/sys) has them. Empty where the
-// machine has one node, or does not say where one of them is.
+// The cores of the nodes that devices with these bus ids are on, from `system` (/sys). Empty if the
+// machine has one node, or a node is unknown.
 std::set<int> CpusNear(const std::vector<std::string>& bus_ids, const std::string& system = "/sys");
 
-// From here on this thread and all that it starts run on those of `cpus` that they may run on: the
-// number of those. 0: nothing has changed, for there are none, or no others.
+// Restricts this thread and all that it starts to those of `cpus` that it may use, and returns
+// their number. 0: nothing has changed, because there are none or no others.
 int StayOn(const std::set<int>& cpus);
 
 }  // namespace reel::worker

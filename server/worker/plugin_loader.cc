@@ -31,7 +31,7 @@ absl::StatusOr<kernels::PluginHost> HostOf(const kernels::KernelCatalog& catalog
   return host;
 }
 
-// Of a native plug-in everything that it says must hold: its author knows Reel.
+// Everything that a native plug-in claims must hold: its author knows Reel.
 absl::Status CheckNativeVariant(const HostedVariant& variant, kernels::DeviceStream stream) {
   const kernels::HostedVariantFacts& facts = variant.facts();
   if (!kernels::TakesPlugins(facts.op)) {
@@ -57,7 +57,7 @@ absl::StatusOr<model::TorchPlugin> OpenBuild(const PluginBuild& build,
   return opened;
 }
 
-// For a message to the front: names of files and a linker's words may be anything.
+// For a message to the front: names of files and a linker's text may contain anything.
 std::string Printable(absl::string_view text) {
   std::string out(text.substr(0, kMaxReason));
   for (char& c : out) {
@@ -77,7 +77,7 @@ absl::StatusOr<kernels::PluginListing> PluginLoader::Open(const kernels::PluginS
   }
   if (probe_) REEL_RETURN_IF_ERROR(probe_(source));
   REEL_ASSIGN_OR_RETURN(const model::TorchPlugin opened, OpenBuild(build, stream_));
-  // Its parameters' size is compared before any of its code sees parameters.
+  // The size of its parameters is compared before its code sees any.
   kernels::KernelCatalog with = catalog_;
   for (const auto& variant : opened.variants) REEL_RETURN_IF_ERROR(with.AddPlugin(variant));
   if (build.variant.kind == kernels::BuildVariant::Kind::kNative) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the plug-ins of the configuration into a worker's catalog. One that cannot be opened is
-// left out, and the worker works without it.
+// Opens the configured plug-ins into a worker's catalog. One that cannot be opened is skipped.
 #pragma once
 
 #include <set>
@@ -19,7 +18,7 @@ namespace reel::worker {
 // Confined to the main thread. The catalog must outlive it.
 class PluginLoader {
  public:
-  // Tries to open a plug-in in a process that may crash: OK when this process may open it too.
+  // Tries to open a plug-in in a process that may crash; OK: this process may open it too.
   using Probe = absl::AnyInvocable<absl::Status(const kernels::PluginSource&)>;
 
   // Without a probe plug-ins are opened at once.
@@ -31,7 +30,7 @@ class PluginLoader {
   // is open; FAILED_PRECONDITION for a variant that fails its test.
   absl::StatusOr<kernels::PluginListing> Open(const kernels::PluginSource& source);
 
-  // All of them in their order, each logged.
+  // Adds all plug-ins in their order, and logs each.
   std::vector<kernels::PluginListing> OpenAll(const std::vector<kernels::PluginSource>& sources);
 
  private:

@@ -28,7 +28,7 @@ extern char** environ;
 namespace reel::worker {
 namespace {
 
-// Of what a child prints the end is kept.
+// The end of a child's output is kept.
 constexpr size_t kMaxWords = 2048;
 constexpr int kFirstOwnDescriptor = 3;
 
@@ -36,7 +36,7 @@ absl::Status Refused(const std::string& why) {
   return absl::FailedPreconditionError(absl::StrCat("The plug-in failed its probe: ", why));
 }
 
-// Everything that the child prints until it ends; false at the deadline.
+// Reads the child's output until it ends; false at the deadline.
 bool ReadWords(int fd, absl::Time deadline, std::string& words) {
   std::array<char, 1024> buffer;
   while (true) {
@@ -59,14 +59,14 @@ std::vector<std::string> ArgumentsOf(const ProbeFlags& flags) {
                                         absl::StrCat("--plugin_folder=", flags.plugin.folder),
                                         absl::StrCat("--device=", flags.device),
                                         absl::StrCat("--parent_pid=", getpid())};
-  // A flag without a value would take the next one for it.
+  // A flag without a value would consume the next one.
   if (!flags.plugin.sha256.empty()) {
     arguments.push_back(absl::StrCat("--plugin_sha256=", flags.plugin.sha256));
   }
   return arguments;
 }
 
-// The child's id, with its standard error on `errors`.
+// Starts the child, with its standard error on `errors`, and returns its id.
 absl::StatusOr<pid_t> Spawn(const ProbeFlags& flags, const std::string& program, int errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

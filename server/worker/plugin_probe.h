@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a plug-in in a child of this process first: code that ends a process when it is loaded, or
-// crashes in its test, ends the child.
+// Opens a plug-in in a child process first: code that ends its process or crashes ends only the
+// child.
 #pragma once
 
 #include <string>
@@ -22,12 +22,12 @@ struct ProbeOptions {
   absl::Duration timeout = absl::Seconds(120);
 };
 
-// Runs `reel-worker --probe_plugin ...` to its end. Its refusal is FAILED_PRECONDITION in its own
-// words; so is a signal, or an end that does not come.
+// Runs `reel-worker --probe_plugin ...` to its end. FAILED_PRECONDITION: the child refused, with
+// its text, ended by a signal, or did not end in time.
 absl::Status ProbePlugin(const ProbeFlags& flags, const ProbeOptions& options = {});
 
-// The child: the exit status. 0: the plug-in can be opened, and standard output says what it
-// offers; 1: it cannot, and standard error says why, in one line.
+// The child's part; returns the exit status. 0: the plug-in can be opened, and standard output says
+// what it offers; 1: it cannot, and standard error says why, in one line.
 int RunProbe(const ProbeFlags& flags);
 
 }  // namespace reel::worker

@@ -22,9 +22,9 @@ struct AvDeleter {
   void operator()(AVFrame* p) const { av_frame_free(&p); }
   void operator()(AVPacket* p) const { av_packet_free(&p); }
   void operator()(SwsContext* p) const { sws_freeContext(p); }
-  // An output's context; its AVIOContext has an owner of its own.
+  // An output's context; its AVIOContext is owned separately.
   void operator()(AVFormatContext* p) const { avformat_free_context(p); }
-  // With the buffer, which libav may have replaced.
+  // Frees the buffer too, which libav may have replaced.
   void operator()(AVIOContext* p) const {
     av_freep(&p->buffer);
     avio_context_free(&p);
@@ -38,7 +38,7 @@ using AvFormatContextPtr = std::unique_ptr<AVFormatContext, AvDeleter>;
 using AvioContextPtr = std::unique_ptr<AVIOContext, AvDeleter>;
 using SwsContextPtr = std::unique_ptr<SwsContext, AvDeleter>;
 
-// Options by name; what is left after an open was not understood.
+// Options by name; those left after an open were not understood.
 class AvOptions {
  public:
   AvOptions() = default;
@@ -47,7 +47,7 @@ class AvOptions {
   ~AvOptions() { av_dict_free(&dictionary_); }
   void Set(const char* name, const char* value) { av_dict_set(&dictionary_, name, value, 0); }
   AVDictionary** get() { return &dictionary_; }
-  // The first that nobody took; null when all were.
+  // The first option that was not understood; null if all were.
   const char* unused() const {
     const AVDictionaryEntry* entry = av_dict_get(dictionary_, "", nullptr, AV_DICT_IGNORE_SUFFIX);
     return entry == nullptr ? nullptr : entry->key;
@@ -57,11 +57,11 @@ class AvOptions {
   AVDictionary* dictionary_ = nullptr;
 };
 
-// Added to the log level of a codec: libav's errors come back as codes, and a worker's stderr is a
-// log of JSON objects.
+// Added to a codec's log level to silence it: libav's errors come back as codes, and a worker's
+// stderr is a log of JSON objects.
 inline constexpr int kSilence = 64;
 
-// OK for codes from 0 on; else INTERNAL with libav's own words.
+// OK for codes from 0 on; otherwise INTERNAL with libav's text.
 absl::Status AvStatus(int code, std::string_view call);
 
 }  // namespace reel::worker

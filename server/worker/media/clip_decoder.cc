@@ -21,7 +21,7 @@ extern "C" {
 namespace reel::worker {
 namespace {
 
-// As the ffmpeg command converts, through which the reference reads clips.
+// Converts as the ffmpeg command does, with which the reference reads clips.
 constexpr int kScalerFlags = SWS_BICUBIC;
 constexpr unsigned kMaxTracks = 16;
 
@@ -41,16 +41,16 @@ absl::StatusOr<InputPtr> OpenMp4(AVIOContext* io) {
   if (format == nullptr) return absl::InternalError("Out of memory for a clip");
   format->pb = io;
   format->flags |= AVFMT_FLAG_CUSTOM_IO;
-  format->io_open = &RefuseToOpen;  // what a file refers to is not its own
+  format->io_open = &RefuseToOpen;  // references to other files are not followed
   format->max_streams = static_cast<int>(kMaxTracks);
-  // Frees `format` when it fails.
+  // Frees `format` if it fails.
   if (avformat_open_input(&format, nullptr, av_find_input_format("mov"), nullptr) < 0) {
     return Bad("is not an MP4 clip, or is damaged");
   }
   return InputPtr(format);
 }
 
-// The name of the decoder that may read a track; null for all others.
+// The name of the decoder allowed for a track; null if there is none.
 const char* DecoderFor(AVCodecID codec) {
   switch (codec) {
     case AV_CODEC_ID_H264:
@@ -68,7 +68,7 @@ const char* DecoderFor(AVCodecID codec) {
   }
 }
 
-// The first track of moving pictures; nothing else is read from then on.
+// Selects the first video track; no other track is read.
 absl::StatusOr<AVStream*> ChooseTrack(AVFormatContext& format) {
   AVStream* chosen = nullptr;
   for (unsigned i = 0; i < format.nb_streams; ++i) {
@@ -105,7 +105,7 @@ absl::StatusOr<AvCodecContextPtr> OpenDecoder(const AVCodecParameters& track, Pi
 }
 
 // The matrix of a track's header. FFmpeg 6.1 moved it from the stream to its codec's parameters,
-// and 7 leaves nothing behind.
+// and 7 removed the old place.
 absl::Span<const uint8_t> DisplayMatrix(const AVStream& stream) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 100)
   const AVCodecParameters& track = *stream.codecpar;
@@ -161,7 +161,7 @@ class ClipReader {
     return Bad("is broken");
   }
 
-  // False: enough.
+  // False: no more pictures are wanted.
   absl::StatusOr<bool> TakeDecoded(absl::FunctionRef<absl::Status()> proceed,
                                    absl::FunctionRef<bool(model::RgbImage)> take) {
     for (;;) {
@@ -179,7 +179,7 @@ class ClipReader {
   }
 
   const InputPtr format_;
-  AVStream* const track_;  // of `format_`
+  AVStream* const track_;  // owned by `format_`
   const AvCodecContextPtr decoder_;
   const PixelCap& cap_;
   AvPacketPtr packet_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of a clip from the bytes of an MP4 file.
+// Decodes the pictures of a clip from the bytes of an MP4 file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An encoder of libav: its context, the frame to fill, and the packets that come out.
+// A libav encoder: its context, the frame to fill, and the packets that come out.
 #pragma once
 
 #include <utility>
@@ -14,7 +14,7 @@ namespace reel::worker {
 // Not thread-safe. Errors are INTERNAL.
 class CodecEncoder {
  public:
-  // Not opened: `context` is still to be filled.
+  // The context is not open yet and still to be filled.
   static absl::StatusOr<CodecEncoder> Allocate(const AVCodec* codec);
 
   AVCodecContext& context() const { return *context_; }
@@ -22,9 +22,9 @@ class CodecEncoder {
   AVFrame& frame() const { return *frame_; }
 
   using PacketSink = absl::FunctionRef<absl::Status(AVPacket&)>;
-  // Sends the frame; the packets that are ready go to `sink`.
+  // Sends the frame; packets that are ready go to `sink`.
   absl::Status Send(PacketSink sink) { return Send(frame_.get(), sink); }
-  // The packets that are left.
+  // Flushes the remaining packets.
   absl::Status Flush(PacketSink sink) { return Send(nullptr, sink); }
 
  private:

@@ -19,16 +19,17 @@ extern "C" {
 namespace reel::worker {
 namespace {
 
-// Of one block of libav's: a few bytes of a hostile index may ask for gigabytes, a picture needs at
-// most eight bytes a pixel.
+// The most that libav may allocate at once: a few hostile bytes of an index may ask for gigabytes;
+// a picture needs at most eight bytes a pixel.
 size_t MaxBlockBytes(int64_t max_pixels) {
   constexpr size_t kLeast = size_t{64} << 20;
   return kLeast + 8 * static_cast<size_t>(max_pixels);
 }
 
-// What was spent on a request's conditions so far.
+// The time and memory used by a request's conditions so far.
 class Budget {
-  using Clock = std::chrono::steady_clock;  // whoever sets the host's clock refuses no clip
+  using Clock =
+      std::chrono::steady_clock;  // a monotonic clock: setting the host's clock refuses no clip
 
  public:
   Budget(const DecodeLimits& limits, const std::atomic<bool>& stop)
@@ -114,8 +115,8 @@ absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> Decode(
 
 absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
                               const std::atomic<bool>& stop) {
-  // Both hold for the process; libav knows nothing smaller. Its own words would garble a log, and
-  // errors come back as codes.
+  // Both settings are global to the process; libav has nothing finer. Its own messages would garble
+  // the log, and errors come back as codes.
   av_log_set_level(AV_LOG_QUIET);
   av_max_alloc(MaxBlockBytes(limits.max_pixels));
   Budget budget(limits, stop);

@@ -20,40 +20,40 @@
 namespace reel::worker {
 
 struct DecodeLimits {
-  int64_t max_pixels = 16'000'000;              // of a picture, before scaling
-  int64_t max_bytes = int64_t{1} << 30;         // of all conditions, after scaling
-  absl::Duration max_time = absl::Seconds(60);  // for all conditions
+  int64_t max_pixels = 16'000'000;              // most pixels of a picture, before scaling
+  int64_t max_bytes = int64_t{1} << 30;         // most bytes of all conditions, after scaling
+  absl::Duration max_time = absl::Seconds(60);  // most time for all conditions
 };
 
 // Sets `pixels` of every condition of `spec` that has none, scaled to its width and height as the
-// reference does it (picture_scaler.h). Of a clip the pictures up to the video's end are read.
-// INVALID_ARGUMENT names the condition and what is wrong with it; FAILED_PRECONDITION when its
-// bytes are missing; CANCELLED soon after `stop` is true. `spec` is unchanged then.
+// reference does (picture_scaler.h). A clip is read up to the video's end. INVALID_ARGUMENT names
+// the condition and its problem; FAILED_PRECONDITION: its bytes are missing; CANCELLED soon after
+// `stop` is true. On an error `spec` is unchanged.
 absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
                               const std::atomic<bool>& stop);
 
-// The same on a thread of its own. Thread-safe, but for destruction.
+// The same on a thread of its own. Thread-safe, except for destruction.
 class ConditionDecoder {
  public:
-  // It is done. Called on the decoder's thread; must not block.
+  // The decoder is done. Called on its thread; must not block.
   using Signal = absl::AnyInvocable<void()>;
 
   ConditionDecoder(model::GenerationSpec spec, DecodeLimits limits, Signal signal);
-  // Abandons, then waits for the piece that is under way: a picture at most.
+  // Abandons, then waits for at most one picture.
   ~ConditionDecoder();
   ConditionDecoder(const ConditionDecoder&) = delete;
   ConditionDecoder& operator=(const ConditionDecoder&) = delete;
 
-  // Stop where you are. Returns at once.
+  // Stops soon. Returns at once.
   void Abandon() { stop_ = true; }
   bool done() const;
-  // Of one that is done: the conditions with their pixels.
+  // The conditions with their pixels. Only once it is done.
   absl::StatusOr<std::vector<model::Condition>> result() const;
 
  private:
   void Run();
 
-  model::GenerationSpec spec_;  // decoder's thread, until it is done
+  model::GenerationSpec spec_;  // used by the decoder's thread until it is done
   const DecodeLimits limits_;
   Signal signal_;
   std::atomic<bool> stop_{false};

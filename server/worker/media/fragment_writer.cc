@@ -11,11 +11,11 @@ namespace {
 
 constexpr int kBufferBytes = 64 * 1024;
 
-// Fragments where we cut; no sample in the head; offsets relative to each fragment; no index at the
-// end, so that the file ends with its last fragment.
+// Fragments where the caller cuts; no sample in the head; offsets relative to each fragment; no
+// index at the end, so that the file ends with its last fragment.
 constexpr char kMovFlags[] = "frag_custom+empty_moov+default_base_moof+skip_trailer";
-// Besides, where there is sound: the head waits for the first packets, since an edit list says that
-// sound begins before 0. Note: [Sound in step] in aac_encoder.h.
+// With sound the head also waits for the first packets, since an edit list says that sound begins
+// before 0. Note: [Sound in step] in aac_encoder.h.
 constexpr char kDelayedHead[] = "+delay_moov";
 
 }  // namespace
@@ -76,7 +76,7 @@ absl::Status FragmentWriter::Write(AVPacket& packet, int track) {
 }
 
 absl::Status FragmentWriter::Cut() {
-  // libav's first flush writes a head that has waited, and no more.
+  // libav's first flush writes only a delayed head.
   const int flushes = std::exchange(head_comes_, false) ? 2 : 1;
   for (int i = 0; i < flushes; ++i) {
     REEL_RETURN_IF_ERROR(AvStatus(av_write_frame(format_.get(), nullptr), "av_write_frame"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets to fragmented MP4: a head (ftyp, moov), then fragments that are cut where the caller
+// Writes packets as fragmented MP4: a head (ftyp, moov), then fragments that end where the caller
 // says. The file plays up to the end of every fragment.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace reel::worker {
 // Not thread-safe. Errors are INTERNAL.
 class FragmentWriter {
  public:
-  // A track for each of `codecs`. With one the head is written here, with several by the first Cut,
-  // when it is known where each begins; the first of them is the pictures'.
+  // One track for each of `codecs`, the pictures' first. With one track the head is written here,
+  // with several by the first Cut, when it is known where each begins.
   static absl::StatusOr<std::unique_ptr<FragmentWriter>> Open(
       absl::Span<const AVCodecContext* const> codecs);
   FragmentWriter(const FragmentWriter&) = delete;
@@ -28,12 +28,12 @@ class FragmentWriter {
   absl::Status Write(AVPacket& packet, int track = 0);
   // Ends the fragment.
   absl::Status Cut();
-  // What has been written since the last call.
+  // The bytes written since the last call.
   std::string TakeBytes();
 
  private:
   FragmentWriter() = default;
-  // The bytes are const from FFmpeg 7 on.
+  // FFmpeg 7 made the bytes const.
   template <typename Byte>
   static int OnWrite(void* self, Byte* data, int size);
   absl::Status AddTrack(const AVCodecContext& codec);
@@ -42,8 +42,8 @@ class FragmentWriter {
   std::string bytes_;
   AvioContextPtr io_;  // outlives format_
   AvFormatContextPtr format_;
-  std::vector<AVRational> time_bases_;  // of the tracks' codecs
-  bool head_comes_ = false;             // by the next Cut
+  std::vector<AVRational> time_bases_;  // time bases of the tracks' codecs
+  bool head_comes_ = false;             // the next Cut writes the head
 };
 
 }  // namespace reel::worker

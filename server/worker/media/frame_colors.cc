@@ -13,7 +13,7 @@ extern "C" {
 namespace reel::worker {
 namespace {
 
-// Where the upper bytes of red, green and blue are in a pixel.
+// The positions of the upper bytes of red, green and blue in a pixel.
 struct PackedFormat {
   AVPixelFormat format;
   int bytes, red, green, blue;
@@ -96,7 +96,7 @@ absl::StatusOr<model::RgbImage> RgbOfFrame(const AVFrame& frame, int flags, SwsC
     return absl::InvalidArgumentError("has a colour format that is not supported");
   const int* from = sws_getCoefficients(frame.colorspace);
   const int* to = sws_getCoefficients(SWS_CS_DEFAULT);
-  // Negative: RGB already, nothing to set.
+  // Negative: already RGB, nothing to set.
   sws_setColorspaceDetails(scaler.get(), from, frame.color_range == AVCOL_RANGE_JPEG, to, 1, 0,
                            1 << 16, 1 << 16);
   rgb->format = AV_PIX_FMT_RGB24;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts decoded frames to RGB of 8 bits. Transparency is dropped, not blended, and of deeper
-// samples the upper byte is taken: both as the reference's `convert("RGB")` has it.
+// Converts decoded frames to 8-bit RGB. Transparency is dropped, not blended, and deeper samples
+// keep their upper byte: both as the reference's `convert("RGB")` does.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,19 +9,18 @@
 
 namespace reel::worker {
 
-// A picture that is stored as RGB, grey or a palette: exact.
-// UNIMPLEMENTED for other formats.
+// Converts a picture stored as RGB, grey or a palette, exactly. UNIMPLEMENTED for other formats.
 absl::StatusOr<model::RgbImage> RgbOfPacked(const AVFrame& frame);
 
-// A JPEG's planes, as libjpeg makes them RGB: chroma is interpolated with its triangle filter, and
-// converted with its integers. UNIMPLEMENTED for samplings other than 4:4:4, 4:2:2, 4:2:0 and grey.
+// Converts a JPEG's planes as libjpeg does: chroma through its triangle filter and in its integers.
+// UNIMPLEMENTED for samplings other than 4:4:4, 4:2:2, 4:2:0 and grey.
 absl::StatusOr<model::RgbImage> RgbOfJpeg(const AVFrame& frame);
 
-// A lossy WebP's planes, as libwebp makes them RGB. UNIMPLEMENTED for other formats.
+// Converts a lossy WebP's planes as libwebp does. UNIMPLEMENTED for other formats.
 absl::StatusOr<model::RgbImage> RgbOfWebp(const AVFrame& frame);
 
-// Any other frame, in its own matrix and range. `scaler` is kept between calls; `flags` are
-// swscale's.
+// Converts any other frame, in its own matrix and range. `scaler` is kept between calls; `flags`
+// are swscale's.
 absl::StatusOr<model::RgbImage> RgbOfFrame(const AVFrame& frame, int flags, SwsContextPtr& scaler);
 
 }  // namespace reel::worker

@@ -17,8 +17,8 @@ class FrameGroups::Group {
   std::deque<AvPacketPtr> packets;
   absl::Status status;
   bool taken = false;
-  bool whole = false;    // no further frames come
-  bool encoded = false;  // no further packets come
+  bool whole = false;    // no further frames will come
+  bool encoded = false;  // no further packets will come
 };
 
 FrameGroups::FrameGroups() = default;
@@ -106,7 +106,7 @@ absl::StatusOr<FrameGroups::HandedOut> FrameGroups::NextPacket() {
       }
       if (!first.encoded) break;
       if (!first.status.ok()) return first.status;
-      // A group that is not whole may not end: its lane waits for the rest.
+      // An incomplete group must not end: its lane waits for the rest.
       groups_.pop_front();
     }
     if (groups_.empty() && finished_) return HandedOut();

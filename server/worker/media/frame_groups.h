@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a clip on their way through an encoder's lanes: cut into groups as they come, each
-// group encoded by one lane, its packets handed out in the order of the frames.
+// Cuts a clip's frames into groups for an encoder's lanes, and hands out the groups' packets in the
+// order of the frames.
 //
 // Note: [Closed groups]. A group begins with a key frame, and nothing refers across groups; so they
 // can be encoded side by side, and the file does not depend on how many are. A key frame for 8
-// frames instead of 48 makes clips of the demo 12 to 19 % larger at the same quality. The first has
-// a frame more, which leaves as a fragment of its own as soon as there is a picture.
+// frames instead of 48 makes clips of the demo 12 to 19 % larger at the same quality. The first
+// group has one frame more, which becomes a fragment of its own as soon as there is a picture.
 #pragma once
 
 #include <cstddef>
@@ -27,16 +27,16 @@ inline constexpr int kGroupFrames = 8;
 class FrameGroups {
  public:
   using Frame = std::vector<std::byte>;
-  // One that a lane has taken: the lane's until Done.
+  // A group taken by a lane; the lane uses it until Done.
   class Group;
 
   FrameGroups();
   ~FrameGroups();
 
   void Push(Frame frame);
-  // No further frames.
+  // No further frames will come.
   void Finish();
-  // Nobody waits any more.
+  // Releases all waiting threads.
   void Abandon();
   // Frames whose packets have not been handed out.
   int waiting() const;
@@ -44,16 +44,16 @@ class FrameGroups {
 
   // Waits for a group's first frame. Null: there is no further group.
   Group* Take();
-  // Waits. nullopt: the group has no further frame.
+  // Waits for the next frame. nullopt: the group has no further frame.
   std::optional<Frame> NextFrame(Group& group);
   void Add(Group& group, AvPacketPtr packet);
   void Done(Group& group, absl::Status status);
 
   struct HandedOut {
     AvPacketPtr packet;  // null: that was the last
-    int waiting = 0;     // frames that are left
+    int waiting = 0;     // frames that remain
   };
-  // Waits. CANCELLED when abandoned; a lane's error.
+  // Waits for packets. CANCELLED if abandoned; or a lane's error.
   absl::StatusOr<HandedOut> NextPacket();
 
  private:

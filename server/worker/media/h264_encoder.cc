@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kMaxRate = 100'000;  // largest term of a frame rate's fraction
 constexpr int kNoGopLimit = 1'000'000;
-// A thread each. The file depends on their number, so that the size alone decides it: more of a
-// small picture cost bits (4 % at 256 rows), fewer of a large one the time of its last group.
+// One thread a slice. The file depends on their number, so only the size decides it: more for a
+// small picture cost bits (4 % at 256 rows), fewer for a large one delay its last group.
 int SlicesOf(int height) { return std::clamp(height / 128, 2, 4); }
 
 void Configure(AVCodecContext& context, const VideoFormat& format) {
@@ -35,7 +35,7 @@ void Configure(AVCodecContext& context, const VideoFormat& format) {
   context.color_range = AVCOL_RANGE_MPEG;
   context.chroma_sample_location = AVCHROMA_LOC_LEFT;
   context.max_b_frames = 0;
-  context.gop_size = kNoGopLimit;  // the caller says where a picture starts afresh
+  context.gop_size = kNoGopLimit;  // the caller marks key frames
   context.thread_count = SlicesOf(format.height);
   context.thread_type = FF_THREAD_SLICE;
   // Parameter sets go into the file's head, not before every key frame.
@@ -50,7 +50,7 @@ void CopyPlane(const std::byte*& from, uint8_t* to, int stride, size_t width, si
   }
 }
 
-// Without it a fragment's last frame would last no time.
+// Without it a fragment's last frame would have no duration.
 auto WithDuration(CodecEncoder::PacketSink sink) {
   return [sink](AVPacket& packet) {
     packet.duration = 1;
@@ -94,7 +94,7 @@ absl::Status H264Encoder::Encode(absl::Span<const std::byte> i420, bool keyframe
     return absl::InternalError(absl::StrCat("A frame has the wrong size: ", i420.size(), " bytes"));
   }
   AVFrame& frame = encoder_.frame();
-  // x264 may still hold the picture: write into another buffer then.
+  // x264 may still hold the picture: then write into another buffer.
   REEL_RETURN_IF_ERROR(AvStatus(av_frame_make_writable(&frame), "av_frame_make_writable"));
   const std::byte* from = i420.data();
   CopyPlane(from, frame.data[0], frame.linesize[0], width, height);
@@ -108,8 +108,8 @@ absl::Status H264Encoder::Encode(absl::Span<const std::byte> i420, bool keyframe
 absl::Status H264Encoder::Flush(PacketSink sink) { return encoder_.Flush(WithDuration(sink)); }
 
 std::string H264Encoder::CodecString() const {
-  // The parameter sets are in Annex B form: after a start code and the byte 0x67 (or 0x27) come
-  // profile, constraints and level.
+  // The parameter sets are in Annex B form: profile, constraints and level follow a start code and
+  // the byte 0x67 (or 0x27).
   const uint8_t* data = context().extradata;
   for (int i = 0; data != nullptr && i + 6 < context().extradata_size; ++i) {
     if (data[i] != 0 || data[i + 1] != 0 || data[i + 2] != 1 || (data[i + 3] & 0x1F) != 7) continue;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames to H.264 packets: x264 through libav, tuned to give each frame back at once.
+// Encodes frames to H.264 packets: x264 through libav, tuned to return each frame at once.
 //
 // Note: [No delay]. A frame's packet is there as soon as the frame is: no look-ahead, no B-frames,
-// slices instead of frame threads. It costs a few per cent of size at equal quality, and buys that
-// the first bytes of a video leave while its later frames do not exist yet. The bytes depend on the
-// number of slices, so that is a constant, not a machine's number of cores.
+// slices instead of frame threads. This costs a few per cent of size at equal quality; in return a
+// video's first bytes leave before its later frames exist. The bytes depend on the number of
+// slices, so it is a constant, not a machine's number of cores.
 #pragma once
 
 #include <string>
@@ -24,13 +24,13 @@ class H264Encoder {
   static absl::StatusOr<H264Encoder> Open(const VideoFormat& format);
 
   using PacketSink = CodecEncoder::PacketSink;
-  // One I420 frame; its packet, in units of `context().time_base`, goes to `sink`.
+  // Encodes one I420 frame; its packet, in units of `context().time_base`, goes to `sink`.
   absl::Status Encode(absl::Span<const std::byte> i420, bool keyframe, PacketSink sink);
-  // The packets that are left.
+  // Flushes the remaining packets.
   absl::Status Flush(PacketSink sink);
 
   const AVCodecContext& context() const { return encoder_.context(); }
-  // As in MP4's codecs parameter, e.g. "avc1.64001f".
+  // The codec's entry in MP4's codecs parameter, e.g. "avc1.64001f".
   std::string CodecString() const;
 
  private:

@@ -16,7 +16,7 @@ constexpr AVPixelFormat kPixelFormat = AV_PIX_FMT_YUV420P;
 
 int Even(int64_t side) { return static_cast<int>(std::max<int64_t>(2, side / 2 * 2)); }
 
-// RGB to BT.601 in the full range, as JPEG wants it.
+// RGB to BT.601 in full range, as JPEG requires.
 absl::StatusOr<SwsContextPtr> OpenScaler(const model::RgbImage& image, int width, int height) {
   SwsContextPtr scaler(sws_getContext(image.width, image.height, AV_PIX_FMT_RGB24, width, height,
                                       kPixelFormat, SWS_AREA | SWS_BITEXACT, nullptr, nullptr,
@@ -39,7 +39,7 @@ absl::StatusOr<AvFramePtr> NewFrame(AVPixelFormat format, int width, int height)
   return frame;
 }
 
-// swscale reads whole vectors, past the last pixel: its source needs a frame's padding.
+// swscale reads whole vectors past the last pixel: its source needs a frame's padding.
 absl::StatusOr<AvFramePtr> Padded(const model::RgbImage& image) {
   REEL_ASSIGN_OR_RETURN(AvFramePtr frame, NewFrame(AV_PIX_FMT_RGB24, image.width, image.height));
   const ptrdiff_t row_bytes = ptrdiff_t{image.width} * 3;

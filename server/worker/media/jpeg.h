@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures on the way, as JPEG.
+// Encodes preview pictures as JPEG.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct JpegImage {
   int height = 0;
 };
 
-// Shrinks `image` so that no side is longer than `max_side` (never enlarges), sides even. The same
-// image gives the same bytes. Errors are INTERNAL.
+// Shrinks `image` so that no side is longer than `max_side` (never enlarges) and sides are even.
+// The same image gives the same bytes. Errors are INTERNAL.
 absl::StatusOr<JpegImage> EncodeJpeg(const model::RgbImage& image, int max_side);
 
 }  // namespace reel::worker

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG's colours as libjpeg gives them, of which the reference's pictures come.
+// Converts JPEG's colours as libjpeg does, which the reference uses.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -31,9 +31,9 @@ Plane PlaneOf(const AVFrame& frame, int index, int shift_x, int shift_y) {
   return plane;
 }
 
-// A row twice as wide. `sums` are samples times `unit`; each output lies a quarter of a sample
-// beside one of them, and is rounded down a little to the left and up to the right, or the other
-// way round, so that no colour cast remains.
+// A row twice as wide. `sums` are samples times `unit`. Each output lies a quarter of a sample
+// beside an input, and rounds down to the left and up to the right, or the other way round, so that
+// no colour cast remains.
 struct Rounding {
   int left, right, shift;
 };
@@ -45,7 +45,7 @@ void Widen(const std::vector<int>& sums, Rounding rounding, int width, uint8_t* 
     const int here = sums[static_cast<size_t>(i)];
     const bool is_left = x % 2 == 0;
     const int there = sums[static_cast<size_t>(std::clamp(is_left ? i - 1 : i + 1, 0, last))];
-    // Beyond the edge lies the edge itself: 3 + 1 of it are 4.
+    // Edges repeat: 3 + 1 of the edge are 4.
     out[x] = static_cast<uint8_t>((3 * here + there + (is_left ? rounding.left : rounding.right)) >>
                                   rounding.shift);
   }
@@ -56,7 +56,7 @@ Plane Enlarged(const Plane& small, int width, int height, bool both_ways) {
   Plane large{width, height, {}};
   large.samples.resize(static_cast<size_t>(width) * static_cast<size_t>(height));
   std::vector<int> sums(static_cast<size_t>(small.width));
-  // Too narrow for a filter: libjpeg repeats samples.
+  // Too narrow for the filter: libjpeg repeats samples.
   const bool repeat = small.width <= 2;
   for (int y = 0; y < height; ++y) {
     const int row = both_ways ? y / 2 : y;

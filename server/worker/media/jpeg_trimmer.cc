@@ -6,9 +6,9 @@
 namespace reel::worker {
 namespace {
 
-// Editors write ten scans. Each goes over all blocks of the picture, however few bytes it has.
+// Editors write ten scans. Each scan visits all blocks of the picture, however few bytes it has.
 constexpr int kMostScans = 64;
-// A set of tables has 600 bytes, and each may stand before each scan.
+// A set of tables has 600 bytes, and may come before each scan.
 constexpr size_t kMostTableBytes = 256 << 10;
 
 enum Marker : uint8_t {
@@ -35,7 +35,7 @@ size_t Size(std::string_view bytes, size_t at) {
   return size_t{At(bytes, at)} << 8 | At(bytes, at + 1);
 }
 
-// Lengths that do not add up leave a decoder in the middle of a table.
+// Lengths that do not add up would leave a decoder in the middle of a table.
 bool QuantizationAddsUp(std::string_view body) {
   while (!body.empty()) {
     const size_t size = (At(body, 0) >> 4) == 0 ? 65 : 129;
@@ -56,7 +56,7 @@ bool HuffmanAddsUp(std::string_view body) {
   return true;
 }
 
-// Where the coded data from `at` on end: at the next marker that is no restart.
+// The end of the coded data that starts at `at`: the next marker that is not a restart.
 size_t EndOfData(std::string_view bytes, size_t at) {
   for (at = bytes.find('\xFF', at); at != std::string_view::npos; at = bytes.find('\xFF', at + 1)) {
     if (at + 1 >= bytes.size()) break;
@@ -89,7 +89,7 @@ class JpegTrimmer {
   }
 
  private:
-  // What stands between segments is skipped, as decoders do.
+  // Bytes between segments are skipped, as decoders do.
   bool FindMarker() {
     for (at_ = bytes_.find('\xFF', at_); at_ != std::string_view::npos && at_ + 1 < bytes_.size();
          at_ = bytes_.find('\xFF', at_ + 1)) {
@@ -117,10 +117,10 @@ class JpegTrimmer {
     } else if (marker == kRestartInterval) {
       if (body.size() != 2) return BrokenPicture();
     } else if (marker == kComment || (marker >= kFirstMetadata && marker <= kLastMetadata)) {
-      // Says which colours the components are.
+      // The segment that says which colours the components are.
       is_needed = marker == kAdobe && body.starts_with("Adobe") && body.size() == 12;
     } else {
-      return BrokenPicture();  // arithmetic coding and others that nobody writes
+      return BrokenPicture();  // arithmetic coding and other processes that nobody writes
     }
     if (is_needed) trimmed_ += bytes_.substr(at_, end - at_);
     at_ = end;

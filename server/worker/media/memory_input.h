@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of libav's that lies in memory, so that no path and no protocol is ever opened.
+// Lets libav read a file that is in memory, so that it never opens a path or protocol.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace reel::worker {
 
-// Pinned: libav keeps a pointer to it.
+// Not movable: libav keeps a pointer to it.
 class MemoryInput {
  public:
-  // `bytes` outlive the input.
+  // `bytes` must outlive the input.
   static absl::StatusOr<std::unique_ptr<MemoryInput>> Open(std::string_view bytes);
   MemoryInput(const MemoryInput&) = delete;
   MemoryInput& operator=(const MemoryInput&) = delete;

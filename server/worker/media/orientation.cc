@@ -12,7 +12,7 @@ constexpr int kTag = 0x0112;
 constexpr int kShort = 3;
 constexpr std::string_view kExifMark("Exif\0\0", 6);
 
-// Numbers out of bytes that may end anywhere: past the end everything is 0.
+// Reads numbers from bytes that may end anywhere: past the end everything is 0.
 class Bytes {
  public:
   Bytes(std::string_view data, bool big_endian) : data_(data), big_endian_(big_endian) {}
@@ -35,7 +35,7 @@ class Bytes {
   const bool big_endian_;
 };
 
-// Of a TIFF block: an entry of its first directory.
+// Looks up an entry in the first directory of a TIFF block.
 int TiffOrientation(std::string_view tiff) {
   if (tiff.starts_with(kExifMark)) tiff.remove_prefix(kExifMark.size());
   if (!tiff.starts_with("II") && !tiff.starts_with("MM")) return kUpright;
@@ -51,7 +51,7 @@ int TiffOrientation(std::string_view tiff) {
   return kUpright;
 }
 
-// Segments up to the picture itself.
+// The segments before the picture itself.
 std::string_view ExifOfJpeg(std::string_view file) {
   const Bytes bytes(file, true);
   for (size_t at = 2; bytes.At(at, 1) == 0xFF;) {
@@ -97,7 +97,7 @@ int ExifOrientation(std::string_view file) {
 int MatrixOrientation(absl::Span<const int32_t> matrix) {
   if (matrix.size() != 9) return kUpright;
   const auto sign = [](int32_t value) { return value > 0 ? 1 : value < 0 ? -1 : 0; };
-  // Where right and down of the stored picture are shown.
+  // Where the stored picture's right and down directions are shown.
   const std::array<int, 4> turn = {sign(matrix[0]), sign(matrix[1]), sign(matrix[3]),
                                    sign(matrix[4])};
   constexpr std::array<std::array<int, 4>, 8> kTurns = {{{1, 0, 0, 1},
@@ -118,7 +118,7 @@ model::RgbImage Uprighted(model::RgbImage image, int orientation) {
   if (orientation <= kUpright || orientation > 8) return image;
   const bool turned = orientation >= 5;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 ||
-                          orientation == 8;  // the stored column that is shown first is the last
+                          orientation == 8;  // the stored column shown first is the last
   const bool from_bottom =
       orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   model::RgbImage upright{

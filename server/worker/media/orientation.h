@@ -13,11 +13,11 @@ namespace reel::worker {
 // EXIF's numbers: 1 is upright, 2 to 8 are the other turns and mirrors.
 inline constexpr int kUpright = 1;
 
-// Of a whole PNG, JPEG or WebP file. kUpright where nothing says otherwise, or what it says is no
-// number of EXIF's.
+// Reads it from a whole PNG, JPEG or WebP file. kUpright if it is missing or not a number of
+// EXIF's.
 int ExifOrientation(std::string_view file);
 
-// Of an MP4 track's display matrix (9 numbers); kUpright for those that are not quarter turns.
+// Reads it from an MP4 track's display matrix (9 numbers); kUpright unless it is a quarter turn.
 int MatrixOrientation(absl::Span<const int32_t> matrix);
 
 // Turns and mirrors `image` until it is upright.

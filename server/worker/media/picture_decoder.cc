@@ -21,11 +21,11 @@ namespace reel::worker {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
-// For rare JPEGs, whose colours swscale converts: interpolated, rounded well.
+// Flags for rare JPEGs, whose colours swscale converts: interpolated, rounded well.
 constexpr int kScalerFlags =
     SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
 
-// Of what TrimPicture has taken.
+// The formats that TrimPicture accepts.
 const char* DecoderFor(std::string_view bytes) {
   const PictureFormat format = FormatOf(bytes);
   return format == PictureFormat::kPng ? "png" : format == PictureFormat::kJpeg ? "mjpeg" : "webp";
@@ -50,7 +50,7 @@ absl::StatusOr<AvCodecContextPtr> OpenDecoder(const char* name, PixelCap& cap) {
 
 absl::StatusOr<AvPacketPtr> PacketOf(const std::string& bytes) {
   AvPacketPtr packet(av_packet_alloc());
-  // With the padding that libav reads over.
+  // Adds the padding that libav reads past the end.
   if (!packet || av_new_packet(packet.get(), static_cast<int>(bytes.size())) < 0) {
     return absl::InternalError("Out of memory for a picture");
   }
@@ -58,7 +58,7 @@ absl::StatusOr<AvPacketPtr> PacketOf(const std::string& bytes) {
   return packet;
 }
 
-// libav takes the fourth for transparency.
+// libav treats the fourth component as transparency.
 bool HasFourInks(const AVFrame& frame, std::string_view decoder) {
   const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
   return decoder == "mjpeg" && format != nullptr && format->nb_components == 4;

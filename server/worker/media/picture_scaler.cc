@@ -10,8 +10,8 @@
 namespace reel::worker {
 namespace {
 
-// Weights are integers of this many fractional bits, sums are rounded once, and what lies between
-// the two passes is bytes again: all of it decides single bits of the result.
+// Weights are integers of this many fractional bits, sums are rounded once, and the result of the
+// first pass is bytes again: all of this decides single bits.
 constexpr int kFractionBits = 22;
 constexpr int32_t kHalf = 1 << (kFractionBits - 1);
 constexpr double kLobes = 3;
@@ -26,14 +26,14 @@ double Lanczos(double x) { return x >= -kLobes && x < kLobes ? Sinc(x) * Sinc(x 
 
 uint8_t Byte(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kFractionBits, 0, 255)); }
 
-// What one output position takes: `weights` of the inputs from `first` on.
+// One output position: `weights` of the inputs from `first` on.
 struct Taps {
   int first = 0;
   std::vector<int32_t> weights;
 };
 
 Taps TapsAt(int position, int from, double scale) {
-  const double stretch = std::max(scale, 1.0);  // of the filter, when it makes smaller
+  const double stretch = std::max(scale, 1.0);  // of the filter, when shrinking
   const double support = kLobes * stretch;
   const double center = (position + 0.5) * scale;
   Taps taps;
@@ -109,8 +109,8 @@ model::RgbImage ScaleHeight(const model::RgbImage& from, int height) {
 }  // namespace
 
 model::RgbImage ScaleLanczos(const model::RgbImage& image, int width, int height) {
-  // The pass that leaves less to do comes first, by Pillow 13's measure; older ones begin with the
-  // width whatever the sizes. Bits depend on it, since there are bytes between the passes.
+  // The pass that leaves less work comes first, by Pillow 13's measure; older versions always begin
+  // with the width. The order changes bits, since the passes exchange bytes.
   const int64_t lost_height = int64_t{image.height} - height;
   const int64_t lost_width = int64_t{image.width} - width;
   const bool height_first = lost_height > 0 && lost_height > 2 * lost_width;

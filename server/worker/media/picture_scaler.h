@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures to another size, as Pillow's Lanczos filter does it: the reference scales the pictures
-// and clips of conditions with it, and an encoded picture differs visibly between filters.
+// Scales pictures as Pillow's Lanczos filter does. The reference scales conditions with it, and an
+// encoded picture differs visibly between filters.
 #pragma once
 
 #include "model/frame_sink.h"

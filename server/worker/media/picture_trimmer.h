@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture's file as its decoder gets it: judged by its head, without what no pixel needs, and
-// with no more work in it than its size accounts for.
+// Prepares a picture's file for its decoder: checks the head, removes what no pixel needs, and
+// refuses more work than its size explains.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,17 @@ enum class PictureFormat { kNone, kPng, kJpeg, kWebp };
 PictureFormat FormatOf(std::string_view bytes);
 
 // INVALID_ARGUMENT with the end of a sentence about the picture: more than `max_pixels`, cut off,
-// of no known structure, or one that inflates: more data than pixels (PNG), very many scans, tables
-// or frames (JPEG). No pixel is decoded; a PNG's data are inflated up to its pixels' size, without
-// being kept.
-// What is left out: text, profiles, thumbnails, transparency beside the picture, further pictures.
+// of unknown structure, or a bomb: more data than pixels (PNG), very many scans, tables or frames
+// (JPEG). No pixel is decoded; a PNG's data are inflated up to its pixels' size, without being
+// kept. Removed: text, profiles, thumbnails, transparency beside the picture, further pictures.
 absl::StatusOr<std::string> TrimPicture(std::string_view bytes, int64_t max_pixels);
 
-// The same of one format.
+// The same for one format.
 absl::StatusOr<std::string> TrimPng(std::string_view bytes, int64_t max_pixels);
 absl::StatusOr<std::string> TrimJpeg(std::string_view bytes, int64_t max_pixels);
 absl::StatusOr<std::string> TrimWebp(std::string_view bytes, int64_t max_pixels);
 
-// For these: "has 8000x6000 pixels, above 16000000", or "is damaged" without any.
+// Texts for these errors: "has 8000x6000 pixels, above 16000000", or "is damaged" without any.
 absl::Status CheckSides(int64_t width, int64_t height, int64_t max_pixels);
 absl::Status CutOff();
 absl::Status BrokenPicture();

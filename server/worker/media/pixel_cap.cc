@@ -6,7 +6,7 @@
 namespace reel::worker {
 namespace {
 
-// For padded sides and for tables that decoders make before they ask.
+// Room for padded sides and for tables that decoders allocate first.
 constexpr int64_t kSlackFactor = 2, kSlackPixels = 1 << 16;
 
 }  // namespace

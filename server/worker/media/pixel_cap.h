@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses a picture that is too large when its decoder asks for memory, before it gets any. libav's
-// own limit counts padding, which differs between decoders.
+// Refuses a picture that is too large when its decoder asks for memory. libav's own limit counts
+// padding, which differs between decoders.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace reel::worker {
 
-// Pinned, and outlives the decoder that it was set on.
+// Not movable, and must outlive the decoder that it was set on.
 class PixelCap {
  public:
   explicit PixelCap(int64_t max_pixels) : max_pixels_(max_pixels) {}
   PixelCap(const PixelCap&) = delete;
   PixelCap& operator=(const PixelCap&) = delete;
 
-  // Before the decoder is opened; takes its `opaque`.
+  // Call before the decoder is opened; uses its `opaque`.
   void SetOn(AVCodecContext& decoder);
-  // "has 8000x6000 pixels, above 16000000"; nullopt when nothing was refused.
+  // "has 8000x6000 pixels, above 16000000"; nullopt if nothing was refused.
   std::optional<std::string> refusal() const { return refusal_; }
 
  private:

@@ -12,9 +12,9 @@ namespace reel::worker {
 namespace {
 
 constexpr size_t kSignature = 8, kChunkFrame = 12, kHeadBytes = 13;
-// Deflate makes at most so many bytes of one.
+// Deflate expands a byte to at most this many.
 constexpr int64_t kMostInflation = 1032;
-// Of surplus that is not looked for: a decoder is through with it in milliseconds.
+// A surplus that is tolerated: a decoder skips it in milliseconds.
 constexpr int64_t kSlack = 1 << 20;
 
 uint32_t BigEndian(std::string_view bytes, size_t at) {
@@ -46,7 +46,7 @@ absl::StatusOr<Head> ReadHead(std::string_view data, int64_t max_pixels) {
   return head;
 }
 
-// Of the rows before compression, each with its byte for the filter.
+// The size of the rows before compression, each with its filter byte.
 int64_t RawBytes(const Head& head) {
   const auto rows = [&head](int64_t width, int64_t height) {
     return width == 0 || height == 0 ? 0 : height * (1 + (width * head.bits + 7) / 8);
@@ -74,7 +74,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Counts what the piece inflates to. False: no more comes of it, be it over or broken, or more
+  // Counts the bytes that the piece inflates to. False: the stream has ended or is broken, or more
   // than `most` came.
   bool Count(std::string_view piece, int64_t most) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
@@ -97,7 +97,7 @@ class Inflater {
   const bool ready_;
 };
 
-// What is broken is the decoder's to find; it stops there.
+// The decoder finds what is broken, and stops there.
 absl::Status CheckData(const std::vector<std::string_view>& pieces, const Head& head) {
   const int64_t most = RawBytes(head) + kSlack;
   int64_t left = 0;

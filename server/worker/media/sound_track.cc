@@ -11,9 +11,9 @@
 namespace reel::worker {
 namespace {
 
-// Players that cut a file at a fragment's end must have the sound of its last picture, and the
-// first fragment, of one picture, the packets that the edit list needs. At 24 kHz a packet lasts as
-// long as a picture.
+// The sound written ahead of the pictures. Players that cut a file at a fragment's end need the
+// sound of its last picture, and the first fragment, of one picture, needs the packets for the edit
+// list. At 24 kHz a packet lasts as long as a picture.
 constexpr int64_t kAhead = 3 * int64_t{AacEncoder::kFrameSamples};
 
 }  // namespace

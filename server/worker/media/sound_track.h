@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sound of a file on its way from samples to packets: as long as the pictures, and ahead of
-// them, so that a file that is cut anywhere has the sound of its pictures.
+// Encodes a file's sound: as long as the pictures, and always ahead of them, so that a file cut
+// anywhere has the sound of its pictures.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace reel::worker {
 // Not thread-safe. Errors are INTERNAL.
 class SoundTrack {
  public:
-  // Of a format that has sound.
+  // The format must have sound.
   static absl::StatusOr<SoundTrack> Open(const VideoFormat& format);
 
-  // All samples, the channels side by side. What is missing at the pictures' end is silence, what
-  // lies beyond is left out. Without a call all is silence.
+  // All samples, one channel after the other. Missing samples are silence, those past the pictures'
+  // end are dropped. Without this call all is silence.
   void SetSamples(std::vector<float> interleaved) { samples_ = std::move(interleaved); }
-  // The packets that the first `frames` pictures need, and a few more; each is written once.
+  // Writes the packets that the first `frames` pictures need, and a few more; each once.
   absl::Status WriteUntil(int frames, AacEncoder::PacketSink sink);
 
   const AVCodecContext& context() const { return encoder_.context(); }
@@ -37,7 +37,7 @@ class SoundTrack {
   const double frame_rate_;
   const int64_t end_;
   std::vector<float> samples_;
-  int64_t at_ = 0;  // samples of each channel that the encoder has been given
+  int64_t at_ = 0;  // samples of each channel given to the encoder
   bool flushed_ = false;
 };
 

@@ -17,11 +17,11 @@ namespace {
 
 constexpr size_t kMaxPieceBytes = 1 << 20;
 
-// The first frame is a fragment of its own, so that bytes leave as soon as there is a picture; then
-// every group is one.
+// The first frame is a fragment of its own, so that bytes leave as soon as there is a picture;
+// after it every group is one.
 bool EndsFragment(int frame) { return frame % kGroupFrames == 0; }
 
-// One group by a new encoder, whose bytes know nothing of other groups.
+// Encodes one group with a new encoder, so that its bytes do not depend on other groups.
 absl::Status EncodeGroup(absl::StatusOr<H264Encoder> opened, FrameGroups& groups,
                          FrameGroups::Group& group) {
   REEL_ASSIGN_OR_RETURN(H264Encoder encoder, std::move(opened));
@@ -39,7 +39,7 @@ absl::Status EncodeGroup(absl::StatusOr<H264Encoder> opened, FrameGroups& groups
   return encoder.Flush(add);
 }
 
-// None where the format has no sound.
+// None if the format has no sound.
 absl::StatusOr<std::optional<SoundTrack>> OpenSound(const VideoFormat& format) {
   if (!format.sound.exists()) return std::nullopt;
   return SoundTrack::Open(format);
@@ -48,7 +48,8 @@ absl::StatusOr<std::optional<SoundTrack>> OpenSound(const VideoFormat& format) {
 }  // namespace
 
 int EncoderLanes(int threads) {
-  constexpr int kThreadsOfALane = 2;  // that it keeps busy; a frame's slices take turns on them
+  constexpr int kThreadsOfALane =
+      2;  // threads that it keeps busy; a frame's slices take turns on them
   constexpr int kMostThreads = 16;
   if (threads == 0) {
     threads = std::min(kMostThreads, static_cast<int>(std::thread::hardware_concurrency()));
@@ -71,7 +72,7 @@ VideoEncoder::~VideoEncoder() {
 
 bool VideoEncoder::HasRoom() const {
   MutexLock lock(mutex_);
-  // One that has failed takes a Push, to answer it with its error.
+  // After a failure Push is let through, to return the error.
   return result_ || groups_->waiting() < most_waiting();
 }
 
@@ -139,7 +140,7 @@ absl::StatusOr<EncodedFile> VideoEncoder::result() const {
 }
 
 void VideoEncoder::EncodeGroups() {
-  // The first one is open when its frames come.
+  // The first encoder is opened before frames come.
   std::optional<absl::StatusOr<H264Encoder>> opened = H264Encoder::Open(options_.format);
   while (FrameGroups::Group* const group = groups_->Take()) {
     if (!opened) opened = H264Encoder::Open(options_.format);
@@ -175,7 +176,7 @@ absl::Status VideoEncoder::Emit(std::string bytes, bool fragment_end) {
 }
 
 absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
-  // For the file's head alone: every group's encoder has the same.
+  // Only for the file's head: every group's encoder has the same parameters.
   REEL_ASSIGN_OR_RETURN(const H264Encoder encoder, H264Encoder::Open(options_.format));
   REEL_ASSIGN_OR_RETURN(std::optional<SoundTrack> sound, OpenSound(options_.format));
   std::vector<const AVCodecContext*> tracks = {&encoder.context()};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's way to a file: a sink of frames that encodes on threads of its own, the lanes, and
-// hands out the bytes of a fragmented MP4, H.264 and AAC, as they come into being. Pushing never
-// waits.
+// A sink of frames that encodes on threads of its own, the lanes, and hands out the bytes of a
+// fragmented MP4 (H.264 and AAC) while they are made. Pushing never waits.
 #pragma once
 
 #include <cstddef>
@@ -28,12 +27,12 @@ class SoundTrack;
 
 struct EncoderOptions {
   VideoFormat format;
-  int lanes = 1;  // groups of frames that are encoded side by side
+  int lanes = 1;  // groups of frames encoded side by side
   int queue_frames =
-      16;  // waiting ones, beside a group for each lane, above which there is no room
+      16;  // waiting frames, beside a group for each lane, above which there is no room
 };
 
-// How many use that many threads; 0: those of the machine's cores, up to 16.
+// The lanes for this many threads; 0: the machine's cores, up to 16.
 int EncoderLanes(int threads);
 
 struct EncodedFile {
@@ -44,52 +43,52 @@ struct EncodedFile {
   model::SoundFormat sound = {};
 };
 
-// Thread-safe, but for destruction.
+// Thread-safe, except for destruction.
 class VideoEncoder final : public model::FrameSink {
  public:
-  // At most 1 MiB of the file from `offset` on, in order. The file plays up to a piece that is a
-  // fragment's end. Called on the writer's thread, which it may hold.
+  // The next piece of the file, from `offset` on, at most 1 MiB. The file plays up to a piece that
+  // ends a fragment. Called on the writer's thread, which it may block.
   using Output = absl::AnyInvocable<void(int64_t offset, std::string bytes, bool fragment_end)>;
   // There is room again, or the encoder is done. Called on the writer's thread; must not block.
   using Signal = absl::AnyInvocable<void()>;
 
-  // The file, or what went wrong. Called on the writer's thread before the encoder is done; must
+  // The complete file, or the error. Called on the writer's thread before the encoder is done; must
   // not block.
   using Ended = absl::AnyInvocable<void(const absl::StatusOr<EncodedFile>& file)>;
 
   // `ended` may be null.
   VideoEncoder(EncoderOptions options, Output output, Signal signal, Ended ended = nullptr);
-  // Abandons, then waits for the call of Output that is under way, if any.
+  // Abandons, then waits for a running call of Output.
   ~VideoEncoder() override;
   VideoEncoder(const VideoEncoder&) = delete;
   VideoEncoder& operator=(const VideoEncoder&) = delete;
 
   model::FrameFormat format() const override { return model::FrameFormat::kI420; }
   bool HasRoom() const override;
-  // Fails with the encoder's own error once it has one.
+  // Returns the encoder's own error once there is one.
   absl::Status Push(const model::FramesView& frames) override;
   bool TakesSound() const override { return options_.format.sound.exists(); }
   absl::Status PushSamples(const model::SamplesView& samples) override;
 
   // No further frames: encode what waits, then be done. Returns at once.
   void Finish();
-  // Stop where you are. Returns at once; one call of Output that had been decided may still come.
+  // Stops soon. Returns at once; one call of Output may still come.
   void Abandon();
 
   // True: the threads have ended their work and make no further call.
   bool done() const;
-  // Of one that is done: the file, or what went wrong.
+  // The complete file, or the error. Only once it is done.
   absl::StatusOr<EncodedFile> result() const;
 
  private:
   void EncodeGroups();
   void Run();
   absl::StatusOr<EncodedFile> WriteFile();
-  // How many there were; `sound` may be null.
+  // The number of frames; `sound` may be null.
   absl::StatusOr<int> WriteFrames(FragmentWriter& writer, SoundTrack* sound);
   std::vector<float> TakeSamples();
   absl::Status Emit(std::string bytes, bool fragment_end);
-  // Frames in the encoder above which there is no room.
+  // The number of frames in the encoder above which there is no room.
   int most_waiting() const;
   bool abandoned() const;
 

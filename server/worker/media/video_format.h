@@ -14,8 +14,8 @@ struct VideoFormat {
   double frame_rate = 24;
   int crf = 18;                     // 0..51
   std::string preset = "veryfast";  // x264's name for it
-  model::SoundFormat sound = {};    // without one the file has no sound track
-  int num_frames = 0;               // of all pictures: where sound ends
+  model::SoundFormat sound = {};    // absent: the file has no sound track
+  int num_frames = 0;               // of all pictures: sound ends there
 };
 
 }  // namespace reel::worker

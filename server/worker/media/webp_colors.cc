@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lossy WebP's colours as libwebp gives them, of which the reference's pictures come.
+// Converts lossy WebP's colours as libwebp does, which the reference uses.
 #include <algorithm>
 #include <cstdint>
 
@@ -8,8 +8,8 @@
 namespace reel::worker {
 namespace {
 
-// A quarter of a sample beside its nearest one, both ways: weights 9, 3, 3 and 1, rounded in
-// libwebp's two stages. Beyond the edge lies the edge itself.
+// Interpolates at a quarter of a sample beside the nearest one, both ways: weights 9, 3, 3 and 1,
+// rounded in libwebp's two stages. Edges repeat.
 int Chroma(const AVFrame& frame, int index, int x, int y) {
   const int width = (frame.width + 1) / 2, height = (frame.height + 1) / 2;
   const auto at = [&](int column, int row) -> int {
