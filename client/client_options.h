@@ -14,18 +14,18 @@ namespace reel::client {
 // How long to retry when a server is down or busy. Only UNAVAILABLE and broken streams are tried
 // again.
 struct RetryOptions {
-  // Tries of a call before its first answer, the first one included; also the jobs that one stream
-  // may have made when each is lost with its connection.
+  // Tries of a call before its first answer, including the first one; also the number of jobs that
+  // one stream may create when each is lost with its connection.
   int max_attempts = 4;
-  // How often in a row a broken stream is resumed without getting any further.
+  // How often in a row a broken stream is resumed without progress.
   int max_resumes = 10;
   // Pauses double from the first to the last, and vary by 20 % so that clients do not retry at the
   // same moment.
   absl::Duration initial_backoff = absl::Milliseconds(100);
   absl::Duration max_backoff = absl::Seconds(5);
-  // A server may ask for a longer pause; beyond this its answer is returned instead.
+  // A server may ask for a longer pause; if it exceeds this, its answer is returned instead.
   absl::Duration max_server_delay = absl::Minutes(1);
-  // Told before every pause, on the thread of the call. May be empty.
+  // Called before every pause, on the thread of the call. May be empty.
   std::function<void(const absl::Status& why, absl::Duration pause)> on_retry;
 };
 
@@ -39,7 +39,7 @@ struct ClientOptions {
   // Holds a bearer token; read again for every call, since tokens are short-lived. Such a token is
   // sent over TLS, a loopback address or a Unix socket only.
   std::string token_file;
-  // Of each try of a call that does not stream.
+  // The deadline of each try of a call that does not stream.
   absl::Duration call_timeout = absl::Seconds(15);
   RetryOptions retry;
 };

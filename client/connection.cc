@@ -15,7 +15,7 @@ namespace reel::client {
 namespace {
 
 constexpr absl::Duration kReconnectPatience = absl::Milliseconds(200);
-constexpr int kLargestMessage = 4 << 20;  // a chunk has 1 MiB at most, a list of videos less
+constexpr int kLargestMessage = 4 << 20;  // a chunk has at most 1 MiB, a list of videos less
 
 absl::StatusOr<std::string> ReadFile(const std::string& what, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -57,15 +57,15 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> Credentials(
 grpc::ChannelArguments Arguments(const ClientOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kLargestMessage);
-  // A server or network that vanished silently is noticed within 40 s; more frequent pings
-  // than every 20 s would be answered with GOAWAY.
+  // Detects a server or network that vanished within 40 s. More frequent pings than every 20 s
+  // would get a GOAWAY.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
-  // Retries are decided here, with the server's details in hand, not inside the channel.
+  // Retries are decided here, with the server's details, not inside the channel.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2'000);
-  // A proxy in the environment is for the outside world, never for this machine.
+  // A proxy from the environment must not be used for this machine.
   if (IsLocal(options.server)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return arguments;
 }
@@ -116,7 +116,7 @@ absl::Status Connection::Prepare(grpc::ClientContext& context,
 }
 
 void Connection::Reconnect() const {
-  // Left to itself the channel took ten seconds to notice a server that was back after one.
+  // By default the channel took ten seconds to notice a server that was back after one.
   grpc::experimental::ChannelResetConnectionBackoff(channel_.get());
   WaitUntilConnected(kReconnectPatience);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channel to a server, its stubs, and what every call carries. Private to the library.
+// The channel to a server, its stubs, and the metadata of every call. Private to the library.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -19,13 +19,13 @@ namespace reel::client {
 // Thread-safe. Shared by a client and its streams, whichever lives longer.
 class Connection {
  public:
-  // Reads the TLS files; touches no network.
+  // Reads the TLS files; makes no connection.
   static absl::StatusOr<std::shared_ptr<const Connection>> Open(const ClientOptions& options);
 
-  // The token and, if there is one, the deadline. Reads the token file.
+  // Adds the token and, if given, the deadline. Reads the token file.
   absl::Status Prepare(grpc::ClientContext& context, std::optional<absl::Duration> timeout) const;
-  // Before another try: the channel forgets its own pause between attempts to connect, since ours
-  // is over, and gets a moment for one.
+  // Call before a retry: resets the channel's own pause between connection attempts, since ours is
+  // over, and gives it a moment to connect.
   void Reconnect() const;
   // True once the server has answered the connection.
   bool WaitUntilConnected(absl::Duration timeout) const;
@@ -45,7 +45,7 @@ class Connection {
   const std::unique_ptr<grpc::health::v1::Health::Stub> health_;
 };
 
-// A finished call's verdict as a status with details, and the pushback that its trailers hold.
+// A finished call's status with details, and the pushback from its trailers.
 Failure MakeFailure(const grpc::Status& status, const grpc::ClientContext& context);
 
 }  // namespace reel::client

@@ -114,7 +114,7 @@ class DownloadStream::Impl {
     if (request_.read_limit() > 0) {
       request.set_read_limit(request_.read_limit() - (cursor_.offset() - request_.read_offset()));
       if (request.read_limit() <= 0) {
-        done_ = true;  // broke between the last byte and the status
+        done_ = true;  // the stream broke between the last byte and the status
         return absl::OkStatus();
       }
     }
@@ -133,7 +133,7 @@ class DownloadStream::Impl {
   v1::MediaInfo media_;
   bool under_way_ = false;
   bool done_ = false;
-  absl::Status end_;  // not OK: the stream is over
+  absl::Status end_;  // not OK: the stream has ended
 };
 
 DownloadStream::DownloadStream(std::shared_ptr<const Connection> connection,

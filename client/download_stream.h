@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a finished video, read chunk by chunk. Made by VideoClient::Download.
+// Reads the bytes of a finished video chunk by chunk. Made by VideoClient::Download.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,8 @@ namespace reel::client {
 
 class Connection;
 
-// Every chunk passed its CRC-32C and begins where the one before it ended, the first one at the
-// request's offset; a broken stream is resumed. Next() is for one thread; Stop() may come
-// from any other.
+// Every chunk passed its CRC-32C and continues the previous one, the first one at the request's
+// offset; a broken stream is resumed. One thread calls Next(); any thread may call Stop().
 class DownloadStream {
  public:
   DownloadStream(std::shared_ptr<const Connection> connection, v1::DownloadVideoRequest request);
@@ -22,12 +21,12 @@ class DownloadStream {
   DownloadStream(DownloadStream&&) noexcept;
   DownloadStream& operator=(DownloadStream&&) noexcept;
 
-  // Nothing after the last chunk; then, if no limit was asked for, the size was right, and so was
-  // the hash of a download from offset 0 (else DATA_LOSS). NOT_FOUND, FAILED_PRECONDITION (not
-  // finished yet), OUT_OF_RANGE as the server says.
+  // Nothing after the last chunk; then, without a limit, the size was right, and so was the hash of
+  // a download from offset 0 (else DATA_LOSS). NOT_FOUND, FAILED_PRECONDITION (not finished yet)
+  // and OUT_OF_RANGE are the server's.
   absl::StatusOr<std::optional<v1::MediaChunk>> Next();
 
-  // Size and hash of the whole file; known after the end.
+  // Size and hash of the whole file; known at the end.
   const v1::MediaInfo& media() const;
 
   void Stop();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The google.rpc details of a server's error. Errors of this library are absl::Status values that
-// carry the server's google.rpc details as payloads; this reads them.
+// Reads the google.rpc details of a server's error, which this library's absl::Status values carry
+// as payloads.
 #pragma once
 
 #include <map>
@@ -24,15 +24,15 @@ struct ErrorDetails {
   std::map<std::string, std::string> metadata;  // the variables of the message
   std::vector<FieldViolation> violations;       // of an INVALID_ARGUMENT, all of them
   std::vector<std::string> failures;            // of quotas and preconditions: "subject: why"
-  std::optional<absl::Duration> retry_after;    // when another try is welcome
+  std::optional<absl::Duration> retry_after;    // when a retry is welcome
   std::string resource_type, resource_name;
 };
 
-// All empty for a status without details.
+// All empty if the status has no details.
 ErrorDetails DetailsOf(const absl::Status& status);
 
-// A status from the parts of a google.rpc.Status: as gRPC sends it in its trailers, and as
-// `Video.error` holds it. `serialized` may be empty or damaged: then code and message stand alone.
+// Makes a status from the parts of a google.rpc.Status, from gRPC's trailers or from `Video.error`.
+// `serialized` may be empty or damaged: then it has code and message only.
 absl::Status MakeStatus(int code, const std::string& message, const std::string& serialized);
 
 }  // namespace reel::client

@@ -37,7 +37,7 @@ absl::Status EventFilter::TakeAccepted(v1::VideoEvent event, std::deque<v1::Vide
   const v1::Video& video = event.accepted();
   if (video.name() == name_) return absl::OkStatus();
   if (!name_.empty()) {
-    // The job that was followed is gone (its server could not keep it); this is another one.
+    // The job that was followed is gone, as its server could not keep it; this is another one.
     Restart("JOB_REPLACED", video.attempt(), events);
     sequence_ = 0;
   }

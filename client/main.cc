@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reel command. The only place of the client that looks at the environment.
+// Starts the reel command. The only place of the client that reads the environment.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   environment.live = redraws;
   environment.color = redraws && Variable("NO_COLOR").empty();
   environment.width = TerminalWidth;
-  // gRPC's own lines on stderr would break the progress line; what matters reaches us as a status.
+  // gRPC's own lines on stderr would break the progress line; errors reach us as statuses.
   setenv("GRPC_VERBOSITY", "NONE", 0);
   return reel::client::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc), environment,
                                       stdout, stderr);

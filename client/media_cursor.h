@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tracks how much of a file has been received, and whether a chunk continues it. Shared by both
-// kinds of stream; free of gRPC.
+// Tracks how much of a file was received, and whether a chunk continues it. Shared by both kinds of
+// stream; free of gRPC.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ class MediaCursor {
  public:
   enum class Verdict {
     kNew,         // continues the file; the chunk now begins at the old offset()
-    kOld,         // received before, or of an earlier attempt
-    kNewAttempt,  // of a later attempt: Restart(), then ask again
+    kOld,         // received before, or from an earlier attempt
+    kNewAttempt,  // from a later attempt: call Restart(), then judge again
     kGap,         // bytes before it are missing
     kCorrupt,     // its checksum is wrong
   };
 
   // Continues a file at `offset` of `attempt` (0: any).
   void Start(int64_t offset, int attempt);
-  // The file begins again.
+  // The file starts again.
   void Restart(int attempt);
-  // Judges and, if it is kNew, counts the chunk; a part received before is cut off it.
+  // Judges a chunk and counts it if it is kNew; a part received before is cut off.
   Verdict Take(v1::MediaChunk& chunk);
 
   int64_t offset() const { return offset_; }
   int attempt() const { return attempt_; }
 
-  // Whether this is the whole file. UNAVAILABLE: bytes are missing; DATA_LOSS: it is longer, or its
-  // hash differs. A file that was resumed is checked by size only.
+  // Whether the file is complete. UNAVAILABLE: bytes are missing; DATA_LOSS: it is too long, or its
+  // hash differs. A resumed file is checked by size only.
   absl::Status CheckComplete(const v1::MediaInfo& media);
 
  private:

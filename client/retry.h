@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which failures to retry, and after which pause.
+// Decides which failures to retry, and after what pause.
 #pragma once
 
 #include <optional>
@@ -11,35 +11,35 @@
 
 namespace reel::client {
 
-// A try that failed.
+// A failed try.
 struct Failure {
   absl::Status status;
-  // The trailer grpc-retry-pushback-ms: a pause that the server asks for; negative forbids a retry.
+  // The trailer grpc-retry-pushback-ms: the pause that the server asks for; negative forbids a
+  // retry.
   std::optional<absl::Duration> pushback;
 };
 
-// True for what the network or a restarting server did to a stream that can be joined again:
-// UNAVAILABLE, and codes that transports make up (they carry no ErrorInfo).
+// True for failures after which a stream can be resumed, caused by the network or a restarting
+// server: UNAVAILABLE, and codes that transports make up (without an ErrorInfo).
 bool IsBroken(const absl::Status& status);
 
-// True for a call that nobody has answered yet: UNAVAILABLE, and CANCELLED without an ErrorInfo.
-// The latter is what gRPC makes of a call that reaches a server in its last moment; a caller who
-// stops gets it too, and is not kept (`stop` of the Retrier). Requests have ids, so that none of
-// them is served twice.
+// True for failures of a call without an answer: UNAVAILABLE, and CANCELLED without an ErrorInfo,
+// which gRPC reports for a call to a server that is ending. A caller's own stop looks the same, but
+// its `stop` ends the Retrier. Request ids keep a repeated call from rendering twice.
 bool MayCallAgain(const absl::Status& status);
 
-// Counts the tries of one call or stream. Confined to one thread but for `stop`, which ends a
+// Counts the tries of one call or stream. Used by one thread, except for `stop`, which ends a
 // pause.
 class Retrier {
  public:
   // `random` in [0, 1) jitters a pause; tests pass a constant.
   Retrier(const RetryOptions& options, StopSignal& stop, double (*random)());
 
-  // Before the first answer. OK after a pause: try again. Else the status to return.
+  // Before the first answer. OK after a pause: try again. Otherwise the status to return.
   absl::Status AfterFailedCall(const Failure& failure);
-  // Of a stream under way. The same.
+  // The same for a stream under way.
   absl::Status AfterBrokenStream(const Failure& failure);
-  // The call got further than ever: patience begins anew.
+  // The call progressed: the count of tries starts again.
   void Progress() { failures_ = 0; }
 
  private:
@@ -48,7 +48,7 @@ class Retrier {
   const RetryOptions& options_;
   StopSignal& stop_;
   double (*const random_)();
-  int failures_ = 0;  // in a row
+  int failures_ = 0;  // tries in a row
 };
 
 // Uniform in [0, 1). Thread-safe.

@@ -13,17 +13,17 @@
 
 namespace reel::client {
 
-// Destroying it leaves the call: what is still under way is cancelled.
+// Destroying it cancels what is under way.
 template <class Message>
 class ServerCall {
  public:
   virtual ~ServerCall() = default;
-  // Blocks. False at the end, where Finish says why.
+  // Blocks. False at the end; Finish returns why.
   virtual bool Read(Message* message) = 0;
   virtual Failure Finish() = 0;
 };
 
-// `Response` holds the Message that `take` moves out of it.
+// `Response` contains the Message that `take` moves out.
 template <class Message, class Response>
 class TypedServerCall final : public ServerCall<Message> {
  public:
@@ -39,7 +39,7 @@ class TypedServerCall final : public ServerCall<Message> {
   ~TypedServerCall() override {
     if (finished_) return;
     context_->TryCancel();
-    reader_->Finish();  // gRPC asks for it; returns at once after a cancel
+    reader_->Finish();  // gRPC requires it; returns at once after a cancel
   }
 
   bool Read(Message* message) override {

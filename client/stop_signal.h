@@ -10,18 +10,18 @@
 
 namespace reel::client {
 
-// Thread-safe. Once stopped it stays so.
+// Thread-safe. Once stopped, it stays stopped.
 class StopSignal {
  public:
-  // Ends the call under way and every pause. From any thread, any number of times.
+  // Ends the running call and every pause. From any thread, any number of times.
   void Stop();
   bool stopped() const;
 
-  // True after the whole duration; false as soon as somebody stops.
+  // True after the whole duration; false as soon as Stop() is called.
   bool Sleep(absl::Duration duration);
 
-  // While it lives, Stop() runs `cancel`, at once if it came first. `cancel` must not block and
-  // must not touch this signal. One at a time.
+  // While it lives, Stop() runs `cancel`, at once if it was called before. `cancel` must not block
+  // and must not use this signal. One at a time.
   class Scope {
    public:
     Scope(StopSignal& signal, std::function<void()> cancel);
@@ -38,7 +38,7 @@ class StopSignal {
   std::condition_variable changed_;
   bool stopped_ = false;  // guarded by mutex_
   std::function<void()>
-      cancel_;  // guarded by mutex_; run with it held, so that a Scope's end waits
+      cancel_;  // guarded by mutex_; runs while it is held, so that a Scope's end waits
 };
 
 }  // namespace reel::client

@@ -11,7 +11,7 @@
 namespace reel::client {
 namespace {
 
-// Sends one request until it is answered or patience ends.
+// Sends one request until it is answered or the retries run out.
 template <class Response, class Stub, class Request>
 absl::StatusOr<Response> Call(const Connection& connection, Stub& stub,
                               grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,

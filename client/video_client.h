@@ -28,11 +28,11 @@ class Connection;
 // A server's health; see the serving states of grpc.health.v1.
 enum class Health { kUnknownService, kServing, kNotServing };
 
-// Thread-safe; streams that it made may outlive it. Calls that do not stream block for at most
-// options.call_timeout a try, and are tried again as RetryOptions says.
+// Thread-safe; its streams may outlive it. Calls that do not stream block for at most
+// options.call_timeout a try, and are retried as RetryOptions says.
 class VideoClient {
  public:
-  // Reads the files that the options name (INVALID_ARGUMENT if they cannot be used). Does not wait
+  // Reads the files that the options name (INVALID_ARGUMENT if they are unusable). Does not wait
   // for the server.
   static absl::StatusOr<std::unique_ptr<VideoClient>> Open(const ClientOptions& options);
   ~VideoClient();
@@ -57,15 +57,15 @@ class VideoClient {
   absl::StatusOr<std::vector<v1::Model>> Models() const;
   absl::StatusOr<v1::ListKernelsResponse> Kernels() const;
   absl::StatusOr<v1::ListExperimentsResponse> Experiments() const;
-  // For admins.
+  // Only for admins.
   absl::StatusOr<v1::GetFleetResponse> Fleet() const;
   absl::StatusOr<v1::CheckFleetResponse> CheckFleet() const;
-  // Puts a worker that is out back into service; for admins. As it was when it was asked for.
+  // Puts a worker that is out of service back; for admins. Returns its state before.
   absl::StatusOr<v1::Worker> RestoreWorker(const std::string& worker) const;
 
-  // Of one service ("" for the server), asked once and not retried.
+  // The health of one service ("" for the server), asked once and not retried.
   absl::StatusOr<reel::client::Health> CheckHealth(const std::string& service) const;
-  // Whether the server answers at all, TLS included.
+  // Whether the server answers at all, over TLS if configured.
   bool WaitUntilConnected(absl::Duration timeout) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A video on its way to the disk: it appears under its name only when it is complete and has the
+// Writes a video to disk: the file appears under its name only when it is complete and has the
 // server's hash.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace reel::client {
 
-// Confined to one thread. Errors and what is left without Commit are PartFile's.
+// Used by one thread. Errors, and what remains without Commit, are PartFile's.
 class VideoFile {
  public:
   static absl::StatusOr<VideoFile> Open(const std::string& path, PartFile::Mode mode);
@@ -25,18 +25,18 @@ class VideoFile {
   std::string part_path() const { return file_.part_path(); }
 
   absl::Status Append(std::string_view data);
-  // Empties it: the bytes so far were of a run that does not count.
+  // Empties the file: its bytes belong to an earlier attempt.
   absl::Status Restart();
-  // Checks size and hash (DATA_LOSS, and the part is kept), syncs, renames.
+  // Checks size and hash (DATA_LOSS, and the part stays), syncs, renames.
   absl::Status Commit(const v1::MediaInfo& media);
-  // Removes it.
+  // Removes the part.
   void Discard() { file_.Discard(); }
 
  private:
   explicit VideoFile(PartFile file) : file_(std::move(file)) {}
 
   PartFile file_;
-  Sha256 sha256_;  // of everything in it
+  Sha256 sha256_;  // of all its bytes
 };
 
 }  // namespace reel::client

@@ -16,7 +16,7 @@ namespace {
 
 using EventCall = ServerCall<v1::VideoEvent>;
 
-// The job ends by its own time limit; the call's deadline is there for a server that does not.
+// The job has its own time limit; the call's deadline covers a server that does not keep it.
 constexpr absl::Duration kVerdictGrace = absl::Seconds(15);
 
 std::optional<absl::Duration> CallTimeout(const v1::GenerateVideoRequest& request) {
@@ -67,7 +67,7 @@ class VideoStream::Impl {
     return filter;
   }
 
-  // Reads one message, or begins the next try.
+  // Reads one message, or starts the next try.
   absl::Status Advance() {
     if (!call_) {
       absl::Status opened = Open();
@@ -90,7 +90,7 @@ class VideoStream::Impl {
     if (failure.status.ok()) {
       failure.status = absl::UnavailableError("The stream ended before the video did.");
     }
-    // Without an end each cut would cost the server another render.
+    // Without a limit each broken connection would cost another render.
     const int most_jobs = std::max(2, connection_->options().retry.max_attempts);
     if (filter_.jobs() >= most_jobs && IsBroken(failure.status)) {
       return absl::UnavailableError(absl::StrCat(
@@ -107,8 +107,8 @@ class VideoStream::Impl {
   absl::Status Open() {
     auto context = std::make_unique<grpc::ClientContext>();
     const auto* generate = std::get_if<v1::GenerateVideoRequest>(&start_);
-    // A bound job lives as long as a Generate call does, so that is what it is joined with again,
-    // by its request id; a Watch would let it be cancelled.
+    // A bound job lives as long as a Generate call does, so it is resumed with another Generate by
+    // its request id; after a Watch it would be cancelled.
     const bool join = generate != nullptr && (filter_.name().empty() || !generate->detached());
     const auto timeout = join ? CallTimeout(*generate) : std::nullopt;
     if (absl::Status status = connection_->Prepare(*context, timeout); !status.ok()) return status;
@@ -150,7 +150,7 @@ class VideoStream::Impl {
   Retrier retrier_;
   std::unique_ptr<EventCall> call_;     // null between tries
   std::deque<v1::VideoEvent> pending_;  // filtered, not yet returned
-  absl::Status end_;                    // not OK: the stream is over
+  absl::Status end_;                    // not OK: the stream has ended
 };
 
 VideoStream::VideoStream(std::shared_ptr<const Connection> connection, Start start)

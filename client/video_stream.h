@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of one video, read one by one. Made by VideoClient::Generate and Watch.
+// Reads the events of one video one by one. Made by VideoClient::Generate and Watch.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The due times of a load's requests, and the spec of each. Pure: the same plan, the same load.
+// The due times of a load's requests, and the spec of each. A pure function: the same plan gives
+// the same load.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +13,18 @@ namespace reel::client {
 
 struct LoadPlan {
   double rate = 1;      // requests a second
-  int count = 1;        // requests
-  bool poisson = true;  // as independent callers come; else at even distances
-  size_t specs = 1;     // of them one is drawn for each request
+  int count = 1;        // number of requests
+  bool poisson = true;  // random gaps, as of independent callers; else even ones
+  size_t specs = 1;     // each request draws one of them
   uint64_t seed = 0;
 };
 
 struct Arrival {
-  absl::Duration due;  // from the beginning
+  absl::Duration due;  // after the load's start
   size_t spec = 0;
 };
 
-// In the order of their times.
+// Ordered by their times.
 std::vector<Arrival> ArrivalsOf(const LoadPlan& plan);
 
 }  // namespace reel::client

@@ -29,7 +29,7 @@ class Run {
         if (stop.stopped()) break;
         Hand(arrival.spec, due);
       }
-      // While the scope lives: a stop must still reach what is under way.
+      // While the scope lives, a stop reaches the calls under way.
       Finish();
     }
     return std::move(answers_);
@@ -41,7 +41,7 @@ class Run {
     absl::Time time;
   };
 
-  // To a thread that has nothing to do, else to a new one.
+  // Uses an idle thread, else a new one.
   void Hand(size_t spec, absl::Time due) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (idle_ == waiting_.size()) {
@@ -117,7 +117,7 @@ class Run {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // With mutex_ held.
+  // Requires mutex_.
   void Answer(LoadAnswer answer) {
     answers_.push_back(std::move(answer));
     if (options_.progress) options_.progress(answers_.size());
@@ -126,10 +126,10 @@ class Run {
   const VideoClient& client_;
   const LoadOptions& options_;
   std::vector<std::thread> threads_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Due> waiting_;
-  size_t idle_ = 0;  // threads that have nothing to do, those included that `waiting_` is for
+  size_t idle_ = 0;  // idle threads, including those that `waiting_` was for
   bool no_more_ = false, stopping_ = false;
   std::set<VideoStream*> streams_;
   std::vector<LoadAnswer> answers_;

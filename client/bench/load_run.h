@@ -17,26 +17,26 @@
 
 namespace reel::client {
 
-// What became of a request. Times count from when it was due.
+// The result of a request. Times count from when it was due.
 struct LoadAnswer {
   size_t spec = 0;
-  bool sent = true;  // false: as many as allowed were under way
+  bool sent = true;  // false: too many were under way
   absl::Status status;
   std::optional<absl::Duration> first_event;
-  absl::Duration took;  // to its end or its refusal
+  absl::Duration took;  // until its end or its refusal
 };
 
 struct LoadOptions {
   std::vector<v1::VideoSpec> specs;                   // not empty
-  bool with_media = false;                            // the bytes too, over the stream
-  std::optional<google::protobuf::Duration> timeout;  // of each job; else the server's
-  size_t most_under_way = 512;                        // a thread each
-  // How many have been answered, on any thread; may be empty.
+  bool with_media = false;                            // receive the bytes too, over the stream
+  std::optional<google::protobuf::Duration> timeout;  // deadline of each job; absent: the server's
+  size_t most_under_way = 512;                        // most requests under way, a thread each
+  // Called with the number of answers so far, on any thread; may be empty.
   std::function<void(size_t answered)> progress;
 };
 
-// Returns when all that were sent have their end; in no order. `stop` ends it early: what is under
-// way is cancelled, and the rest not sent and not in the answer.
+// Returns when all requests have ended; in no order. `stop` ends it early: running calls are
+// cancelled, unsent requests are dropped from the result.
 std::vector<LoadAnswer> RunLoad(const VideoClient& client, const std::vector<Arrival>& arrivals,
                                 const LoadOptions& options, StopSignal& stop);
 

@@ -26,7 +26,7 @@ struct AbFlags {
   std::optional<absl::Duration> timeout;
 };
 
-// A folder for two videos that are only looked at.
+// A temporary folder for the two videos that are compared.
 absl::StatusOr<std::string> ScratchFolder() {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
@@ -37,7 +37,8 @@ absl::StatusOr<std::string> ScratchFolder() {
   return name;
 }
 
-// Renders each arm once: what it loads and tunes is behind it then, and these are the pictures.
+// Renders each arm once, uncounted: loading and tuning happen here, and these pictures are
+// compared.
 absl::Status WarmUp(Session& session, ArmRunner& runner, const Arm& a, const Arm& b,
                     AbReport& report) {
   const auto folder = ScratchFolder();
@@ -62,8 +63,8 @@ absl::Status WarmUp(Session& session, ArmRunner& runner, const Arm& a, const Arm
   return absl::OkStatus();
 }
 
-// A then B, or B then A: what drifts favours neither arm. Nothing where a render shared all of its
-// steps with other videos.
+// A then B, or B then A, so that drift favours neither arm. Returns nothing if a render shared all
+// of its steps with other videos.
 absl::StatusOr<std::optional<StepPair>> RenderPair(ArmRunner& runner, const Arm& a, const Arm& b,
                                                    const std::string& number, bool b_first) {
   std::optional<double> seconds[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One side of a comparison: the kernels that it asks for, and those that it got. Pure.
+// One side of a comparison: the kernels that it requests, and those that ran. Pure.
 #pragma once
 
 #include <map>
@@ -16,17 +16,17 @@ struct Arm {
   std::map<std::string, std::string> variants;
 };
 
-// "fp8", "auto+rms_norm=sm80+linear=aten", "+rms_norm=sm80": a profile, then single variants over
-// its choice. INVALID_ARGUMENT else.
+// Parses "fp8", "auto+rms_norm=sm80+linear=aten" or "+rms_norm=sm80": a profile, then single
+// variants over its choice. INVALID_ARGUMENT for anything else.
 absl::StatusOr<Arm> ParseArm(const std::string& text);
 
-// Has `spec` ask for them.
+// Requests these kernels in `spec`.
 void Select(const Arm& arm, v1::VideoSpec& spec);
 
-// What ran, by operator: "sm90", or "sm90, sm80_general" where calls took several. Lossy ones say
-// so.
+// The variants that ran, by operator: "sm90", or "sm90, sm80_general" if calls used several. Lossy
+// ones are marked.
 std::map<std::string, std::string> VariantsThatRan(const v1::RunStats& stats);
-// Whether any of them trades accuracy for speed.
+// Whether one of them trades accuracy for speed.
 bool RanLossy(const v1::RunStats& stats);
 
 }  // namespace reel::client

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renders the same video again and again, with one arm's kernels or another's.
+// Renders the same video repeatedly, with either arm's kernels.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,17 @@
 
 namespace reel::client {
 
-// Every render has the seed and the worker of the first, unless the spec names them. One at a time,
-// by one thread. The client's calls and threads begin in here.
+// Every render has the seed and the worker of the first, unless the spec names them. One render at
+// a time, from one thread. The client's calls and threads start in here.
 class ArmRunner {
  public:
   ArmRunner(Session& session, v1::VideoSpec spec, std::optional<absl::Duration> timeout);
 
-  // Writes the video to `path`, unless that is empty; `what` is shown while it runs. After Ctrl-C,
-  // which cancels the one under way, all fail.
+  // Writes the video to `path`, unless that is empty; `what` is shown meanwhile. After Ctrl-C,
+  // which cancels the running render, all fail.
   absl::StatusOr<v1::Video> Render(const Arm& arm, const std::string& path,
                                    const std::string& what);
-  // What the command leaves with after `status` of a render: reported, or for Ctrl-C its signal.
+  // The command's exit code after a render's `status`: the reported error's, or the signal's.
   ExitCode Failed(const absl::Status& status);
 
  private:

@@ -36,7 +36,7 @@ struct BenchFlags {
   std::optional<absl::Duration> length, slo, timeout;
 };
 
-// A spec as JSON on each line.
+// Reads a spec as JSON from each line.
 absl::StatusOr<std::vector<v1::VideoSpec>> ReadMix(const std::string& path) {
   std::ifstream file(path);
   if (!file) return absl::InvalidArgumentError(absl::StrCat("cannot read ", path));
@@ -86,7 +86,7 @@ ExitCode Bench(Session& session, BenchFlags& flags) {
   const double wanted =
       std::ceil(plan.rate * absl::ToDoubleSeconds(flags.length.value_or(kDefaultLength)));
   plan.count = static_cast<int>(std::clamp<double>(wanted, 1, kMostRequests));
-  // A busy server's answer is what is measured: nothing is tried again.
+  // A busy server's refusal is a result: nothing is retried.
   session.options.retry.max_attempts = 1;
   StopSignal stop;
   const Interrupt interrupt([&stop] { stop.Stop(); });

@@ -16,7 +16,7 @@ namespace {
 constexpr int kBarWidth = 24;
 constexpr size_t kMostOperators = 16;
 
-// What a row takes of the total.
+// A row's share of the total.
 struct Share {
   absl::Duration time, total;
   double ratio() const {

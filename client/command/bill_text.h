@@ -9,11 +9,11 @@
 
 namespace reel::client {
 
-// "denoise" of RUN_PART_DENOISE.
+// "denoise" for RUN_PART_DENOISE.
 std::string PartName(v1::RunPart part);
 
-// Where the time went, then the operators with the largest share of it; empty for a server that
-// does not tell.
+// Parts of the time, then the operators with the largest shares; empty if the server does not
+// report them.
 std::string DescribeBill(const v1::RunStats& stats);
 
 }  // namespace reel::client

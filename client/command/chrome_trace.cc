@@ -21,7 +21,7 @@ class Trace {
     Add(absl::StrFormat(R"({"ph":"M","pid":1,"tid":%d,"name":"thread_name","args":{"name":%s}})",
                         track, JsonString(name)));
   }
-  // `args`: members of a JSON object.
+  // `args`: the members of a JSON object.
   void Span(Track track, const std::string& name, absl::Duration start, absl::Duration length,
             const std::string& args = "") {
     Add(absl::StrFormat(R"({"ph":"X","pid":1,"tid":%d,"name":%s,"ts":%.3f,"dur":%.3f,"args":{%s}})",
@@ -48,7 +48,7 @@ void AddPart(const v1::PartSpan& span, Trace& trace) {
   trace.Span(kRequestTrack, name, FromProto(span.start()), FromProto(span.duration()), args);
 }
 
-// Each timed piece gets its share of what was timed of its part.
+// Each timed piece gets its share of the operators' time in its part.
 void AddOperators(const v1::RunStats& stats, Trace& trace) {
   std::map<v1::RunPart, absl::Duration> timed;
   for (const v1::PartSpan& span : stats.spans()) {

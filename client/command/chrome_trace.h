@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finished video as a trace that chrome://tracing and Perfetto open.
+// Writes a finished video as a trace for chrome://tracing and Perfetto.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace reel::client {
 
-// JSON of Chrome's trace event format: the request with its parts, each step one of them, and on a
-// second track what the operators of timed pieces took. `until_end`: from the acceptance to the end
-// of the stream, as the caller saw it; what the server did not need of it is delivery.
+// JSON in Chrome's trace event format: the request with its parts, and each step as one of them; on
+// a second track the operators of timed pieces. `until_end`: from acceptance to the end of the
+// stream, as the caller saw it; time that the server did not use is delivery.
 //
-// The server tells how long operators took, not when they ran: within a timed piece they follow one
-// another in the order of their names, and their calls are one event.
+// The server reports how long operators took, not when they ran: within a timed piece they follow
+// one another in the order of their names, with their calls as one event.
 std::string ChromeTrace(const v1::Video& video, absl::Duration until_end);
 
 }  // namespace reel::client

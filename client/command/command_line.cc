@@ -65,7 +65,7 @@ void AddCommands(CLI::App& app, Action& action) {
   for (CLI::App* command : app.get_subcommands(nullptr)) command->fallthrough();
 }
 
-// CLI11 takes its arguments from the back; `help X` is `X --help`.
+// CLI11 expects reversed arguments; `help X` becomes `X --help`.
 std::vector<std::string> ForParser(const std::vector<std::string>& arguments) {
   std::vector<std::string> parsed = WithFlagsSpelt('-', arguments);
   if (!parsed.empty() && parsed[0] == "help") {
@@ -83,8 +83,8 @@ std::string Unknown(const char* what, const std::string& word,
          (nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 
-// A sentence about the first word that should be a command and is none, with the one it may have
-// been; else empty.
+// A sentence about the first word if it is not a command, with the nearest command; otherwise
+// empty.
 std::string UnknownCommand(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining(true);
   if (!app.get_subcommands().empty() || words.empty() || words[0].rfind('-', 0) == 0) return "";
@@ -93,7 +93,7 @@ std::string UnknownCommand(const CLI::App& app) {
   return Unknown("command", words[0], known);
 }
 
-// The same of commands and flags.
+// The same for commands and flags.
 std::string UnknownWord(const CLI::App& app) {
   if (std::string command = UnknownCommand(app); !command.empty()) return command;
   std::vector<std::string> known;
@@ -110,10 +110,10 @@ std::string UnknownWord(const CLI::App& app) {
   return "";
 }
 
-// Help and versions go to stdout, mistakes to stderr with where to read on.
+// Help and versions go to stdout; errors go to stderr, with where to read more.
 ExitCode ReportParse(const CLI::App& app, const CLI::ParseError& error, Console& console) {
   std::ostringstream text, ignored;
-  // `reel help X` with an X that is none is a mistake, not a wish for help.
+  // `reel help X` with an unknown X is an error, not a request for help.
   if (error.get_exit_code() == 0 && UnknownCommand(app).empty()) {
     app.exit(error, text, ignored);
     console.Print(text.str());
@@ -127,7 +127,7 @@ ExitCode ReportParse(const CLI::App& app, const CLI::ParseError& error, Console&
   return ExitCode::kUsage;
 }
 
-// A command that could not print its result has failed, whatever it has done.
+// A command that could not print its result has failed.
 int Checked(Console& console, ExitCode code) {
   const int error = console.out_error();
   if (code != ExitCode::kOk || error == 0) return static_cast<int>(code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reel command behind its main: flags in, exit code out.
+// Runs the reel command: flags in, exit code out.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace reel::client {
 
-// The whole of `reel`: parses, runs, and returns the exit code. `arguments` without the program's
+// All of `reel`: parses, runs, and returns the exit code. `arguments` are without the program's
 // name.
 int RunCommandLine(const std::vector<std::string>& arguments, const Environment& environment,
                    std::FILE* out, std::FILE* err);

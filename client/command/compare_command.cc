@@ -38,7 +38,7 @@ std::string DefaultStem() {
                       absl::FormatTime("%Y%m%d-%H%M%S", absl::Now(), absl::LocalTimeZone()));
 }
 
-// The first render of each arm loads and tunes what it needs; its times are not looked at.
+// The first render of each arm loads and tunes; its times are ignored.
 absl::Status RenderBoth(ArmRunner& runner, const Arm& a, const Arm& b, Compared& out) {
   for (const bool first : {true, false}) {
     const std::string what = first ? "rendering " : "timing ";

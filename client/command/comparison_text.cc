@@ -18,7 +18,7 @@
 namespace reel::client {
 namespace {
 
-// Pictures of variants that are exact up to rounding are at least this much alike.
+// Variants that are exact up to rounding give at least this PSNR.
 constexpr double kLeastPsnrDb = 40;
 
 struct Cost {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two arms side by side. Pure.
+// Prints a comparison of two arms. Pure.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@
 
 namespace reel::client {
 
-// A video that each arm rendered, and what the arms are called.
+// One video of each arm, and the arms' names.
 struct ArmVideos {
   std::string name_a, name_b;
   v1::Video a, b;
 };
 
-// Each part of the time, then each operator, with its variants and time in either video and the
+// Each part of the time, then each operator, with its variants and times in both videos and the
 // ratio of B to A.
 std::string CompareBills(const ArmVideos& videos);
 
-// Of the whole, why pictures of exact variants should not lie this far apart; empty: they do not.
+// Why pictures of exact variants should not differ this much; empty if they do not.
 std::string DistanceWarning(const ArmVideos& videos, const std::optional<FrameDistance>& distance);
 
-// What `reel ab` prints, ending with its verdict, for people and as JSON.
+// The output of `reel ab`, ending with its verdict, as text and as JSON.
 struct AbReport {
   ArmVideos videos;
   std::vector<StepPair> pairs;

@@ -26,12 +26,12 @@ std::vector<std::string> NamesOf(const std::vector<CommandText>& commands) {
   return names;
 }
 
-// In single quotes, for all three shells.
+// Quotes for all three shells, in single quotes.
 std::string Quoted(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
-// Cases of bash: a flag that takes a value, and what that may be.
+// Bash cases: a flag with a value, and its possible values.
 std::string ValueCases(const std::vector<FlagText>& flags) {
   std::string cases;
   for (const FlagText& flag : flags) {
@@ -44,7 +44,7 @@ std::string ValueCases(const std::vector<FlagText>& flags) {
 
 }  // namespace
 
-// Without a word that fits, `-o default` offers files.
+// If no word fits, `-o default` offers files.
 std::string BashCompletion(const CLI::App& app) {
   const std::vector<CommandText> commands = CommandsOf(app);
   const std::vector<std::string> global = NamesOf(FlagsOf(app));

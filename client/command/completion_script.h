@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes shell completion for the words of `reel`: commands, flags, and the values of flags that
-// take one of a few words. Other values are taken for files.
+// Writes shell completion for `reel`: commands, flags, and the values of flags that take one of a
+// few words. Other values complete to files.
 #pragma once
 
 #include <string>

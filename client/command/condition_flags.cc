@@ -9,10 +9,10 @@
 namespace reel::client {
 namespace {
 
-// What a message may carry, all files together; the server says less if it takes less.
+// The most bytes in a message, all files together; the server says if its limit is lower.
 constexpr int64_t kMaxBytes = 4 * 1024 * 1024 - 64 * 1024;
 
-// A file larger than all that may be sent never comes into memory.
+// A file above the limit is never read into memory.
 absl::Status Add(const ConditionFile& file, v1::VideoSpec& spec) {
   absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMaxBytes);
   if (!bytes.ok()) return bytes.status();
@@ -30,7 +30,7 @@ absl::Status Add(const ConditionFile& file, v1::VideoSpec& spec) {
       file.path, ". Pictures of the video's own size are enough; a JPEG is smaller than a PNG."));
 }
 
-// Of the video that the spec comes to.
+// The frames of the video that the spec resolves to.
 absl::StatusOr<int> LastFrame(Session& session, const v1::VideoSpec& spec) {
   if (spec.num_frames() > 0) return spec.num_frames() - 1;
   auto client = session.Open();
@@ -77,7 +77,7 @@ absl::Status ConditionFlags::Fill(Session& session, v1::VideoSpec& spec) const {
   if (!image_.empty()) all.push_back({image_, 0, 1});
   all.insert(all.end(), files_.begin(), files_.end());
   if (!last_image_.empty()) {
-    // Asked before a file is read: the answer needs none of them.
+    // Asked before any file is read, since the answer does not depend on them.
     const auto last_frame = LastFrame(session, spec);
     if (!last_frame.ok()) return last_frame.status();
     all.push_back({last_image_, *last_frame, 1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags of pictures and clips that a video must contain: --image, --last-image, --condition.
+// The flags for pictures and clips that a video must contain: --image, --last-image, --condition.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ class ConditionFlags {
  public:
   // `command` keeps references to this object.
   void AddTo(CLI::App& command);
-  // Reads the files into the spec. Where only the model knows how long the video will be, the
-  // server is asked for the place of the last image. INVALID_ARGUMENT names a file.
+  // Reads the files into the spec. If only the model knows how long the video will be, asks the
+  // server where the last image goes. INVALID_ARGUMENT names a file.
   absl::Status Fill(Session& session, v1::VideoSpec& spec) const;
 
  private:

@@ -11,38 +11,38 @@
 
 namespace reel::client {
 
-// Thread-safe: notices come from the thread that hears Ctrl-C, too.
+// Thread-safe: notices also come from the thread that handles Ctrl-C.
 class Console {
  public:
   struct Style {
-    bool live = false;   // stderr redraws its last line
+    bool live = false;   // stderr can redraw its last line
     bool quiet = false;  // errors only
     bool color = false;
     bool out_is_terminal = false;
     std::function<int()> width = [] { return 80; };
   };
 
-  // The files outlive it.
+  // The files must outlive it.
   Console(std::FILE* out, std::FILE* err, Style style);
   ~Console();  // clears the live line
 
-  // To stdout, and flushed; false when it is gone. The live line makes room.
+  // Writes to stdout and flushes; false if stdout is gone. Clears the live line first.
   bool Print(const std::string& text);
-  // Why a Print has failed, as errno; 0: none has.
+  // The errno of a failed Print; 0: none failed.
   int out_error();
-  // To stderr, a line of its own, unless quiet. Prompts and names may come from elsewhere: control
-  // characters are the caller's care.
+  // Writes a line to stderr, unless quiet. Prompts and names may come from elsewhere: callers must
+  // escape control characters.
   void Notice(const std::string& line);
-  // To stderr, always. `text` ends with a newline.
+  // Writes to stderr, always. `text` ends with a newline.
   void Error(const std::string& text);
 
-  // Redraws the live line with what `render` makes for the terminal's width: at most every 100 ms
-  // unless `now`. Without a terminal, and when quiet, nothing is rendered.
+  // Redraws the live line with what `render` returns for the terminal's width: at most every 100 ms
+  // unless `now`. Without a terminal, or when quiet, `render` is not called.
   void Progress(const std::function<std::string(int width)>& render, bool now);
   void ClearProgress();
 
   bool color() const { return style_.color; }
-  // Stdout is a terminal: no place for a video's bytes.
+  // Stdout is a terminal: do not write a video's bytes there.
   bool out_is_terminal() const { return style_.out_is_terminal; }
   bool live() const { return style_.live && !style_.quiet; }
   bool quiet() const { return style_.quiet; }

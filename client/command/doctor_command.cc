@@ -22,7 +22,7 @@ class Doctor {
  public:
   Doctor(Session& session, const VideoClient& client) : session_(session), client_(client) {}
 
-  // Each check needs the ones before it, so the first broken link ends the list.
+  // Each check needs the ones before it, so the first failure ends the list.
   const std::vector<Check>& Examine() {
     if (Connect()) {
       Encryption();
@@ -60,7 +60,7 @@ class Doctor {
     return connected;
   }
 
-  // Only a call learns why the channel failed.
+  // Only a call shows why the channel failed.
   std::string Reason() const {
     const auto health = client_.CheckHealth("");
     return health.ok() ? "slow to answer" : std::string(health.status().message());
@@ -106,7 +106,7 @@ class Doctor {
       absl::StrAppend(&states, states.empty() ? "" : ", ", worker.name(), " ",
                       StateName(worker.state()));
     }
-    // A gateway of a fleet has none.
+    // A gateway of a fleet has no workers.
     Add("workers", ready > 0 || (states.empty() && serving_), states.empty() ? "none" : states,
         "Wait while they start. Lost workers are restarted; disabled ones need an operator.");
     return true;
@@ -131,7 +131,7 @@ class Doctor {
     for (const v1::Model& model : *models) Problem(model);
   }
 
-  // Also of one that serves, whose replacement could not be loaded.
+  // Also a model that serves, whose replacement could not be loaded.
   void Problem(const v1::Model& model) {
     if (model.problem().empty()) return;
     Add(absl::StrCat("model ", model.name()), false, model.problem(),
@@ -140,7 +140,7 @@ class Doctor {
         .code = model.ready() ? ExitCode::kOk : ExitCode::kUnavailable;
   }
 
-  // What a server that is part of a fleet needs; of one that is alone nothing.
+  // Checks what a server of a fleet needs; a lone server needs nothing.
   void Fleet() {
     const auto fleet = client_.CheckFleet();
     if (absl::IsUnimplemented(fleet.status())) return;  // an older server

@@ -17,7 +17,7 @@ struct FieldFlag {
   const char* flag;
 };
 
-// Longer paths before their beginnings.
+// Longer paths come before their prefixes.
 constexpr FieldFlag kFlags[] = {
     {"spec.model", "--model"},
     {"spec.prompt", "prompt"},
@@ -81,7 +81,7 @@ constexpr ReasonHint kHints[] = {
     {"UNAUTHENTICATED", "Pass a file with a valid token: --token-file FILE."},
 };
 
-// The connection was made and then broken off, as a server with TLS does to callers without.
+// The connection was made and then closed, as a server with TLS does to clients without.
 bool IsHungUp(const absl::Status& status) {
   for (const char* sign : {"Socket closed", "handshake", "Connection reset"}) {
     if (absl::StrContains(status.message(), sign)) return true;
@@ -123,13 +123,13 @@ std::string Printable(std::string text) {
   return text;
 }
 
-// The server's message begins with the first violation; all of them follow here, each on its line.
+// The server's message begins with the first violation; all of them follow here, one a line.
 std::string ViolationsHeadline(size_t count) {
   return count == 1 ? "The request breaks a rule:"
                     : absl::StrCat("The request breaks ", count, " rules:");
 }
 
-// gRPC's own words for a server that is not there, shortened to what counts.
+// Shortens gRPC's text for an unreachable server.
 std::string Headline(const absl::Status& status, const std::string& server) {
   const std::string message = Printable(std::string(status.message()));
   if (message.empty()) return absl::StatusCodeToString(status.code());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An error as people read it, and as scripts do.
+// Prints an error for people and for scripts.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace reel::client {
 
-// What happened, each violation on its own line under the flag that caused it, then what to do:
+// The error, each violation on its own line under the flag that caused it, then advice:
 //   error: The request breaks a rule:
 //     --width: 700 is not a multiple of 32; nearest: 704.
 //   hint: `reel models` shows what each model accepts.
-// `server` is the address that was asked.
+// `server` is the address that was called.
 std::string ReportError(const absl::Status& status, const std::string& server, bool color);
 
 // {"error": {"code": "INVALID_ARGUMENT", "reason": ..., "message": ..., "violations": [...]}}
 std::string ErrorJson(const absl::Status& status);
 
-// The flag behind a field of a request: "--width" for "spec.width"; the field where none is known.
+// The flag for a field of a request: "--width" for "spec.width"; the field itself if none is known.
 std::string FlagOf(const std::string& field);
 
 }  // namespace reel::client

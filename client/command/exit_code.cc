@@ -15,7 +15,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kUnavailable:
       return ExitCode::kUnavailable;
     case absl::StatusCode::kResourceExhausted:
-      // Without a reason it is this machine's disk, or the transport: nobody's quota.
+      // Without a reason it is this machine's disk or the transport, not a quota.
       return DetailsOf(status).reason.empty() ? ExitCode::kFailed : ExitCode::kQuota;
     case absl::StatusCode::kDeadlineExceeded:
       return ExitCode::kDeadline;

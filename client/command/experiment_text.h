@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's A/B experiments for people. Pure.
+// Prints a server's A/B experiments. Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace reel::client {
 
-// The arms and what became of their videos, then what was seen of each shape.
+// The arms and the results of their videos, then the step times of each shape.
 std::string DescribeExperiments(const v1::ListExperimentsResponse& experiments);
 
 }  // namespace reel::client

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands and flags of a program as plain values, for what is made from them: completions and
-// the manual page.
+// The commands and flags of a program as plain values, for completions and the manual page.
 #pragma once
 
 #include <string>
@@ -13,7 +12,7 @@ namespace reel::client {
 struct FlagText {
   std::vector<std::string> names;    // "--output", "-o"; of a positional argument its name alone
   std::string value;                 // "FILE"; empty: it takes none
-  std::vector<std::string> choices;  // where it takes one of a few words
+  std::vector<std::string> choices;  // if it takes one of a few words
   std::string help;
   bool positional = false;
 };

@@ -13,7 +13,7 @@ ExitCode Fleet(Session& session, const LookFlags& flags) {
   return LookAgainAndAgain(session, flags, [&](bool) -> absl::StatusOr<Look> {
     const auto fleet = (*client)->Fleet();
     if (!fleet.ok()) return fleet.status();
-    // Of one that is alone nothing will change.
+    // A lone server's view never changes.
     return Look{session.json ? JsonOf(*fleet) + "\n" : DescribeFleet(*fleet),
                 !fleet->name().empty()};
   });

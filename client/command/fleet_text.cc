@@ -98,7 +98,7 @@ std::string Own(const v1::GetFleetResponse& fleet) {
   return absl::StrCat("\nAs ", fleet.node(), " sees it\n", facts.Render());
 }
 
-// More than one is right only while an update goes on.
+// More than one build is right only during an update.
 std::string Builds(const v1::GetFleetResponse& fleet) {
   std::set<std::string> builds;
   for (const v1::FleetNode& node : fleet.nodes()) {

@@ -21,7 +21,7 @@
 namespace reel::client {
 namespace {
 
-// What Ctrl-C waits for after the server has been asked to cancel.
+// How long Ctrl-C waits after asking the server to cancel.
 constexpr absl::Duration kCancelPatience = absl::Seconds(5);
 
 class Follower {
@@ -97,7 +97,7 @@ class Follower {
     TakeProgress(ViewOf(video.progress()));
   }
 
-  // Each once: most are known at the end only, and a finished video that is joined has them twice.
+  // Prints each notice once: most are known only at the end, and a finished video sends them twice.
   void ShowNotices(const v1::Video& video) {
     for (const v1::Notice& notice : video.notices()) {
       if (!noticed_.insert(notice.message()).second) continue;
@@ -152,7 +152,7 @@ class Follower {
     name_ = name;
   }
 
-  // On the thread of the Interrupt.
+  // Called on the Interrupt's thread.
   void OnInterrupt() {
     std::unique_lock<std::mutex> lock(mutex_);
     interrupted_ = true;
@@ -171,13 +171,13 @@ class Follower {
 
   Session& session_;
   const FollowOptions& options_;
-  std::unique_ptr<VideoClient> client_;  // outlives the Interrupt, which may be using it
-  ProgressView view_;                    // of the thread that runs
+  std::unique_ptr<VideoClient> client_;  // outlives the Interrupt, which may use it
+  ProgressView view_;                    // used by the running thread
   std::set<std::string> noticed_;        // likewise
   std::chrono::steady_clock::time_point accepted_ = std::chrono::steady_clock::now();  // likewise
   std::mutex mutex_;
   std::condition_variable ended_;
-  VideoStream* stream_ = nullptr;  // guarded by mutex_; null when there is none (any more)
+  VideoStream* stream_ = nullptr;  // guarded by mutex_; null if there is none
   std::string name_;               // guarded by mutex_
   bool interrupted_ = false;       // guarded by mutex_
 };

@@ -13,19 +13,19 @@ namespace reel::client {
 
 struct FollowOptions {
   std::string output;       // path; "-" for stdout, empty for no media
-  std::string preview_dir;  // empty: none are written
-  // Ctrl-C cancels the video on the server; else it only leaves.
+  std::string preview_dir;  // folder for previews; empty: none are written
+  // Ctrl-C cancels the video on the server; otherwise it only stops following.
   bool cancel_on_interrupt = false;
 };
 
 struct Followed {
   absl::StatusOr<v1::Video> video;
   std::string name;               // as far as known, also after an error
-  int signal = 0;                 // not 0: the person asked for the end
+  int signal = 0;                 // not 0: ended by Ctrl-C
   absl::Duration since_accepted;  // from that event to the end of the stream
 };
 
-// `start` as for VideoStream; the client's calls and threads begin in here.
+// `start` as for VideoStream; the client's calls and threads start in here.
 Followed Follow(Session& session, const VideoStream::Start& start, const FollowOptions& options);
 
 }  // namespace reel::client

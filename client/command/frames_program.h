@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks reel-frames, which lies beside this program, how far two videos lie apart.
+// Runs reel-frames, the program beside this one, to compare two videos.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace reel::client {
 
 struct FrameDistance {
   int frames = 0;
-  std::optional<double> psnr_db;  // none: the videos are equal
+  std::optional<double> psnr_db;  // absent: the videos are equal
   double ssim = 1;
 };
 
@@ -20,7 +20,7 @@ struct FramesRequest {
   std::string sheet;  // a PNG to write; may be empty
 };
 
-// NOT_FOUND: the program is not in `folder`. INVALID_ARGUMENT: its own words about the files.
+// NOT_FOUND: the program is not in `folder`. INVALID_ARGUMENT: its message about the files.
 absl::StatusOr<FrameDistance> AskFrames(const std::string& folder, const FramesRequest& request);
 
 // "identical", "PSNR 48.2 dB, SSIM 0.9981".

@@ -30,7 +30,7 @@ struct GenerateFlags {
   bool profile = false;
 };
 
-// By the clock: what the server says never becomes a path.
+// Named by the clock: text from the server never becomes a path.
 std::string DefaultOutput() {
   const std::string stem =
       absl::StrCat("reel-", absl::FormatTime("%Y%m%d-%H%M%S", absl::Now(), absl::LocalTimeZone()));
@@ -57,7 +57,7 @@ ExitCode Finish(Session& session, const v1::Video& video, const std::string& out
 }
 
 absl::Status WriteTrace(const Followed& followed, const std::string& path) {
-  // The event came when the request was stored.
+  // The request was stored when this event came.
   absl::Duration until_end = followed.since_accepted;
   for (const v1::PartTime& part : followed.video->stats().parts()) {
     if (part.part() == v1::RUN_PART_ACCEPT) until_end += FromProto(part.time());
@@ -95,7 +95,7 @@ ExitCode Generate(Session& session, const GenerateFlags& flags) {
   const Followed followed = Follow(session, std::move(request), options);
   if (!followed.video.ok()) return FinishFailed(session, followed, flags);
   const ExitCode code = Finish(session, *followed.video, options.output);
-  // Not to stdout, which is the path's or the video's.
+  // Not to stdout, which carries the path or the video.
   if (flags.profile && !session.json) {
     const std::string bill = DescribeBill(followed.video->stats());
     session.console.Error(bill.empty() ? "This server does not tell where the time went.\n" : bill);

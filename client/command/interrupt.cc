@@ -25,8 +25,8 @@ sigset_t Signals() {
 
 Interrupt::Interrupt(std::function<void()> on_first)
     : on_first_(std::move(on_first)), wake_(eventfd(0, EFD_CLOEXEC)) {
-  // Blocked in this thread and in all that it starts from now on; a signal that reached any other
-  // thread would end the process.
+  // Blocks the signals in this thread and all that it starts later; in any other thread a signal
+  // would end the process.
   const sigset_t set = Signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   listener_ = std::thread([this] { Listen(); });
@@ -50,7 +50,7 @@ void Interrupt::Listen() {
     signalfd_siginfo info;
     if (read(signals, &info, sizeof(info)) != sizeof(info)) continue;
     const int number = static_cast<int>(info.ssi_signo);
-    // Whoever asks twice does not want to wait for anybody's destructor.
+    // A second Ctrl-C waits for no destructor.
     if (signal_ != 0) _exit(128 + number);
     signal_ = number;
     handler_ = std::thread(on_first_);

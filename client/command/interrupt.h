@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, politely: the first one asks for an end, the second one leaves at once.
+// Handles Ctrl-C: the first one requests an end, the second one exits at once.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 namespace reel::client {
 
 // While it lives, the first SIGINT or SIGTERM runs `on_first` on a thread of its own, which may
-// block; a second one ends the process with 128 + signal. Its end waits for `on_first`. One at a
-// time. Make it before any other thread is started (threads inherit the blocked signals): before
-// the first call to a server.
+// block; a second one ends the process with 128 + signal. The destructor waits for `on_first`. One
+// at a time. Make it before any other thread, so before the first call to a server: threads inherit
+// the blocked signals.
 class Interrupt {
  public:
   explicit Interrupt(std::function<void()> on_first);
@@ -19,7 +19,7 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  // The first signal; 0 while there was none.
+  // The first signal; 0 if there was none.
   int signal() const { return signal_; }
 
  private:

@@ -33,7 +33,7 @@ ExitCode Create(Session& session, const CreateFlags& flags) {
   if (!client.ok()) return session.Fail(client.status());
   const auto video = (*client)->Create(request);
   if (!video.ok()) return session.Fail(video.status());
-  // The name alone, so that a script can take it.
+  // Prints only the name, for scripts.
   return session.Show(*video, flags.validate_only ? "valid\n" : video->name() + "\n");
 }
 
@@ -86,7 +86,7 @@ ExitCode Estimate(Session& session, const EstimateFlags& flags) {
   return session.Show(*estimate, DescribeEstimate(*estimate));
 }
 
-// Goes on after an error, so that one bad name does not keep the others; the first error counts.
+// Continues after an error, so that a bad name does not stop the others; the first error counts.
 template <class Each>
 ExitCode ForEachName(Session& session, const std::vector<std::string>& names, Each each) {
   auto client = session.Open();

@@ -12,7 +12,7 @@ namespace reel::client {
 std::string JsonOf(const google::protobuf::Message& message) {
   std::string json;
   if (google::protobuf::util::MessageToJsonString(message, &json).ok()) return json;
-  // Only an Any of a type that is not linked in can fail, and only an error holds one.
+  // Only an Any of an unknown type can fail, and only an error contains one.
   std::unique_ptr<google::protobuf::Message> copy(message.New());
   copy->CopyFrom(message);
   if (auto* video = dynamic_cast<v1::Video*>(copy.get())) video->mutable_error()->clear_details();

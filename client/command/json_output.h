@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of --json.
+// Writes messages as JSON, for --json.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace reel::client {
 
-// Protobuf's JSON, on one line; fields with default values are left out, as grpcurl does. Details
-// of kinds that this program does not know are left out.
+// Protobuf's JSON on one line, without default values, as grpcurl prints it. Details of unknown
+// types are left out.
 std::string JsonOf(const google::protobuf::Message& message);
 
-// Quoted and escaped.
+// Quotes and escapes a string.
 std::string JsonString(const std::string& text);
 
 }  // namespace reel::client

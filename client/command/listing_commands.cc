@@ -23,7 +23,7 @@ struct ListFlags {
   int limit = 50;
 };
 
-// Pages until there are `limit` videos or no more.
+// Reads pages until there are `limit` videos or no more.
 absl::StatusOr<v1::ListVideosResponse> ListUpTo(const VideoClient& client, const ListFlags& flags) {
   v1::ListVideosRequest request;
   for (const std::string& name : flags.states) {

@@ -21,7 +21,7 @@ std::string ErrorOf(const absl::Status& status) {
   return reason.empty() ? absl::StatusCodeToString(status.code()) : reason;
 }
 
-// Of all answers, or of those of one spec.
+// Counts all answers, or those of one spec.
 LoadFigures FiguresOf(const std::vector<LoadAnswer>& answers, const size_t* spec,
                       absl::Duration slo) {
   LoadFigures figures;

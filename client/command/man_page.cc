@@ -9,7 +9,7 @@
 namespace reel::client {
 namespace {
 
-// A line may not begin with a dot or a quote, and a bare "-" may become a hyphen.
+// Escapes lines that begin with a dot or a quote, and "-", which would become a hyphen.
 std::string Plain(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}, {"\n", "\n.br\n"}});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual page of `reel`, made from its flags.
+// Writes the manual page of `reel` from its flags.
 #pragma once
 
 #include <string>

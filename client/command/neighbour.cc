@@ -15,7 +15,7 @@
 namespace reel::client {
 namespace {
 
-// What a child writes, kept in memory: it never waits for us to read.
+// Keeps a child's output in memory, so that the child never waits for us to read.
 class Page {
  public:
   Page() : descriptor_(memfd_create("reel", MFD_CLOEXEC)) {}
@@ -41,7 +41,7 @@ class Page {
   const int descriptor_;
 };
 
-// Its pid, or the error.
+// Its pid, or an error.
 absl::StatusOr<pid_t> Spawn(std::vector<std::string> words, const Page& out, const Page& errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another program of Reel that lies beside this one, asked and heard to its end. What it is linked
-// to takes longer to load than this program may take for its first word.
+// Runs another program of Reel that is beside this one, and returns its output. It is a separate
+// program because its libraries load slowly.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace reel::client {
 
 struct NeighbourAnswer {
-  int exit_code = 0;        // of a signal that ended it: minus its number
-  std::string out, errors;  // what it wrote
+  int exit_code = 0;        // or minus the number of the signal that ended it
+  std::string out, errors;  // its output
 };
 
-// NOT_FOUND: there is none called `name` in `folder`.
+// NOT_FOUND: `folder` has no program `name`.
 absl::StatusOr<NeighbourAnswer> AskNeighbour(const std::string& folder, const std::string& name,
                                              const std::vector<std::string>& arguments);
 

@@ -14,7 +14,7 @@
 namespace reel::client {
 namespace {
 
-// True: the program ran and says that it opened the link. What it prints goes to standard error.
+// True: the program ran and reported success. Its output goes to standard error.
 bool Opens(std::string program, std::string link) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -19,7 +19,7 @@ bool IsPlain(std::string_view place) {
   return !place.empty() && place.front() != '-';
 }
 
-// What stands before the port.
+// The part before the port.
 std::string_view HostOf(std::string_view place) { return place.substr(0, place.rfind(':')); }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of a server's page as this machine can reach it; pure.
+// Finds the address at which this machine reaches a server's page. Pure.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace reel::client {
 
-// `server` is how the caller reached it (HOST:PORT or unix:PATH): its host takes the place of one
-// that stands for every address. NOT_FOUND where there is no page; what is no plain address of one
-// is refused, since it goes to another program.
+// `server` is the address that the caller used (HOST:PORT or unix:PATH); its host replaces a
+// wildcard address. NOT_FOUND if there is no page; anything but a plain address is refused, since
+// another program opens it.
 absl::StatusOr<std::string> PageLink(const v1::GetServerInfoResponse& info,
                                      const std::string& server);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict on two arms from pairs of renders. Pure.
+// Decides between two arms from pairs of renders. Pure.
 #pragma once
 
 #include <optional>
@@ -10,35 +10,35 @@
 
 namespace reel::client {
 
-// Seconds that a denoising step takes: the median of those that ran alone and after the first, and
-// whose operators were not timed, as long as there are any; next those that were timed. Nothing
-// where every step was shared with other videos, or the server does not tell.
+// Seconds of a denoising step: the median of steps that ran alone, were not the first, and were not
+// timed by operator; if there are none, of timed ones. Nothing if every step was shared with other
+// videos, or if the server does not report steps.
 std::optional<double> StepSeconds(const v1::RunStats& stats);
 
 struct StepPair {
   double a = 0, b = 0;  // seconds
 };
 
-// With fewer no outcome is rarer than one in twenty.
+// With fewer pairs no outcome has a probability below 1 in 20.
 inline constexpr int kLeastPairs = 6;
 
 enum class Verdict {
-  kFaster,      // B is
-  kSlower,      // B is
+  kFaster,      // B is faster
+  kSlower,      // B is slower
   kNone,        // no difference was found
   kTooFew,      // fewer pairs than kLeastPairs
-  kSameKernels  // both arms ran the same: whatever differs is noise
+  kSameKernels  // both arms ran the same kernels: any difference is noise
 };
 
 struct PairResult {
   size_t pairs = 0;
-  std::optional<Ratio> ratio;  // of B to A
-  double p = 1;                // Wilcoxon
+  std::optional<Ratio> ratio;  // step time of B to A
+  double p = 1;                // by Wilcoxon's test
   Verdict verdict = Verdict::kTooFew;
   bool has_verdict() const { return verdict == Verdict::kFaster || verdict == Verdict::kSlower; }
 };
 
-// A verdict needs the interval and the test to agree.
+// A verdict needs both the interval and the test.
 PairResult Judge(const std::vector<StepPair>& pairs, bool same_kernels);
 
 }  // namespace reel::client

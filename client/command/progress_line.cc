@@ -44,7 +44,7 @@ std::string ProgressBar(double fraction, int columns) {
   return bar + "]";
 }
 
-// Most important first.
+// Ordered by importance.
 std::vector<std::string> Facts(const ProgressView& view) {
   std::vector<std::string> facts;
   if (view.queue_position > 0) facts.push_back(absl::StrCat(view.queue_position, " ahead"));
@@ -81,7 +81,7 @@ std::string RenderProgress(const ProgressView& view, int width) {
       absl::StrFormat(" %3d%%", static_cast<int>(std::floor(fraction * 100)));
   int used = static_cast<int>(head.size() + percent.size());
   if (used > room) return percent.substr(0, static_cast<size_t>(room));
-  // Facts come before the bar: it shows what the percentage says already.
+  // Facts come before the bar, which repeats the percentage.
   std::string tail;
   for (const std::string& fact : Facts(view)) {
     const int columns = static_cast<int>(fact.size()) + 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one line that shows how far a video is. Pure: no terminal, no clock.
+// Renders the line that shows a video's progress. Pure: no terminal, no clock.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct ProgressView {
   double fraction = 0;
   int step = 0, num_steps = 0;
   int queue_position = 0;
-  absl::Duration remaining;  // zero: not known
-  int64_t bytes = 0;         // received
-  std::string note;          // whatever else, e.g. a preview's path; first to go
+  absl::Duration remaining;  // zero: unknown
+  int64_t bytes = 0;         // bytes received
+  std::string note;          // any other text, e.g. a preview's path; dropped first
 };
 
-// What the server said, with nothing of the client's yet.
+// The server's progress, without the client's own fields.
 ProgressView ViewOf(const v1::Progress& progress);
 
 // At most `width` - 1 columns (terminals wrap at the last one), in ASCII:

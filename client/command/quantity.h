@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for people, and durations from them.
+// Formats numbers for people, and parses durations.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ std::string HumanTime(const google::protobuf::Timestamp& time);  // local, "" wh
 absl::Duration FromProto(const google::protobuf::Duration& duration);
 google::protobuf::Duration ToProto(absl::Duration duration);
 
-// "90", "90s", "1m30s": seconds when no unit is given. INVALID_ARGUMENT else, also for <= 0.
+// Parses "90", "90s", "1m30s"; without a unit: seconds. INVALID_ARGUMENT otherwise, also for <= 0.
 absl::StatusOr<absl::Duration> ParseDuration(const std::string& text);
 
 }  // namespace reel::client

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that show something again and again on a terminal, and once elsewhere.
+// Runs commands that redraw on a terminal, and print once elsewhere.
 #pragma once
 
 #include <functional>
@@ -20,14 +20,14 @@ struct LookFlags {
 // --once and --every.
 std::shared_ptr<LookFlags> AddLookFlags(CLI::App& command);
 
-// What is shown, and whether another look may show something else.
+// The text to show, and whether it can still change.
 struct Look {
   std::string text;
   bool changes = true;
 };
 using Looker = std::function<absl::StatusOr<Look>(bool is_live)>;
 
-// Until Ctrl-C, an error, or nothing changes.
+// Repeats until Ctrl-C, an error, or nothing can change.
 ExitCode LookAgainAndAgain(Session& session, const LookFlags& flags, const Looker& look);
 
 }  // namespace reel::client

@@ -47,12 +47,12 @@ const char* StateOf(const v1::Model& model) {
     case v1::MODEL_STATE_ON_DEMAND:
       return "on demand";
     default:
-      // A server from before there were states says only this.
+      // An older server, without states, reports only this.
       return model.ready() ? "ready" : "loading";
   }
 }
 
-// Of models that are not as they should be, a line each.
+// One line for each model with a problem.
 std::string DescribeProblems(const v1::ListModelsResponse& models) {
   std::string text;
   for (const v1::Model& model : models.models()) {
@@ -67,7 +67,7 @@ std::string DescribeModels(const v1::ListModelsResponse& models) {
                    "SIZE", "MOST FRAMES", "PRESETS", "LOSSY PROFILES"});
   for (const v1::Model& model : models.models()) {
     const std::string name = absl::StrCat(model.name(), model.is_default() ? " (default)" : "");
-    // Nothing else is known of one that was never loaded.
+    // A model that was never loaded has no other facts.
     if (model.family().empty()) {
       table.AddRow({name, StateOf(model)});
       continue;
@@ -89,7 +89,7 @@ std::string DescribeModels(const v1::ListModelsResponse& models) {
   return table.Render() + DescribeProblems(models);
 }
 
-// "gpu0*" where it runs (the star: picked by the profile auto), then why it does not elsewhere.
+// "gpu0*" where it runs (the star: chosen by the profile auto), then why it does not run elsewhere.
 std::string DescribeSupport(const v1::KernelVariant& variant) {
   std::string runs, reasons;
   for (const v1::KernelSupport& support : variant.support()) {
@@ -117,7 +117,7 @@ std::string DescribeKernels(const v1::ListKernelsResponse& kernels) {
   return table.Render();
 }
 
-// Also of those that a worker refused: their variants stand nowhere else.
+// Includes refused plug-ins, whose variants are listed nowhere else.
 std::string DescribePlugins(const v1::ListKernelsResponse& kernels) {
   if (kernels.plugins().empty()) return "";
   TextTable table({"PLUGIN", "WORKER", "STATE", "REASON, OR WHICH PARTS ARE NOT USED"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client, console and signals that every command of `reel` uses, and its exit.
+// The client, console and signals that every command of `reel` shares, and its exit.
 #pragma once
 
 #include <functional>
@@ -21,23 +21,23 @@ struct Session {
   Console& console;
   bool json = false;
   std::string version;  // of this program
-  std::string folder;   // where it lies; empty: not known
-  std::string browser;  // what opens a link
+  std::string folder;   // its folder; empty: unknown
+  std::string browser;  // the command that opens a link
 
-  // A client whose retries are told on the terminal.
+  // A client that shows its retries on the terminal.
   absl::StatusOr<std::unique_ptr<VideoClient>> Open();
-  // Reports an error as people or, with --json, scripts want it.
+  // Prints an error for people or, with --json, for scripts.
   ExitCode Fail(const absl::Status& status);
-  // Of a command that writes a video to `output`: a usage error, reported, where "-" cannot be.
+  // For a command that writes a video to `output`: reports a usage error if "-" is not possible.
   std::optional<ExitCode> RefuseStdout(const std::string& output);
   // Prints a result: `text` for people, the message with --json.
   ExitCode Show(const google::protobuf::Message& message, const std::string& text);
 };
 
-// What a command line asks for; run once, after parsing.
+// The action of a command line; run once, after parsing.
 using Action = std::function<ExitCode(Session&)>;
 
-// "videos/abc" for "abc"; anything with a slash as it is.
+// "videos/abc" for "abc"; a name with a slash is unchanged.
 std::string FullName(const std::string& name);
 
 }  // namespace reel::client

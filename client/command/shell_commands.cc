@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `reel` tells of itself to shells and to man.
+// The commands that print completions and the manual page.
 #include <memory>
 #include <string>
 

@@ -10,7 +10,7 @@
 namespace reel::client {
 namespace {
 
-// The value of an enum by the end of its name: "veryfast" of ENCODING_SPEED_VERYFAST. 0: none.
+// The enum value that ends in this name: "veryfast" for ENCODING_SPEED_VERYFAST. 0: none.
 template <class Parse, class Value>
 Value ByName(Parse parse, const std::string& prefix, const std::string& name, Value fallback) {
   Value value = fallback;
@@ -25,7 +25,7 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
       ->check(WhyEmpty);
   command.add_option("--negative-prompt", negative_prompt_,
                      "What to steer away from; \"\": nothing, where the model has a default");
-  // To the server 0 is a value that was not given.
+  // The server reads 0 as not given.
   command.add_option("--width", width_, "Pixels")->check(WhyNotAboveZero);
   command.add_option("--height", height_, "Pixels")->check(WhyNotAboveZero);
   command.add_option("--frames,--num-frames", frames_, "Number of frames, 8k + 1 for LTX-Video")

@@ -17,14 +17,14 @@
 
 namespace reel::client {
 
-// Who takes the flags, and so which of them there are.
+// Which command takes the flags, and so which flags it has.
 enum class SpecUse {
-  kVideo,       // all of them
-  kLoad,        // no previews, which nobody sees; the prompt may be left out
-  kComparison,  // no previews, and no kernels, which the arms name
+  kVideo,       // all flags
+  kLoad,        // without previews, which nobody sees; the prompt is optional
+  kComparison,  // without previews, and without kernels, which the arms name
 };
 
-// Only what was given is sent: everything else takes the model's defaults.
+// Sends only what was given: everything else takes the model's defaults.
 class SpecFlags {
  public:
   // `command` keeps references to this object.
@@ -50,7 +50,7 @@ class SpecFlags {
   std::string model_, prompt_, preset_, profile_, worker_;
 };
 
-// --priority, shared by those and estimate.
+// --priority, shared by these commands and estimate.
 class PriorityFlag {
  public:
   void AddTo(CLI::App& command);
@@ -64,7 +64,7 @@ class PriorityFlag {
 class JobFlags {
  public:
   void AddTo(CLI::App& command);
-  // GenerateVideoRequest, CreateVideoRequest.
+  // For GenerateVideoRequest and CreateVideoRequest.
   template <class Request>
   void Fill(Request& request) const {
     if (!request_id_.empty()) request.set_request_id(request_id_);

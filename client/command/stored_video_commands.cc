@@ -47,7 +47,7 @@ ExitCode Download(Session& session, const FetchFlags& flags) {
   auto client = session.Open();
   if (!client.ok()) return session.Fail(client.status());
   const std::string name = FullName(flags.name);
-  // Only for the bar; a download of a video that cannot be had fails with a better reason.
+  // Only for the progress bar; the download itself reports a better error.
   const auto video = (*client)->Get(name);
   const int64_t size = video.ok() ? video->media().size_bytes() : 0;
   const auto media = SaveDownload(**client, name, flags.output, [&session, size](int64_t received) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables that the reel command prints.
+// Formats the tables of the reel command.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace reel::client {
 
-// Lines of cells under a header, in columns as wide as their widest cell; two spaces between
-// columns, none at a line's end. Control characters in cells become spaces. Widths count UTF-8
-// characters.
+// Lines of cells under a header; columns are as wide as their widest cell, two spaces apart,
+// without trailing spaces. Control characters become spaces. Widths count UTF-8 characters.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header);
@@ -20,10 +19,10 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// At most `columns` characters of UTF-8 text, the last three dots where it was cut.
+// At most `columns` characters of UTF-8 text; a cut text ends in three dots.
 std::string Ellipsized(const std::string& text, size_t columns);
 
-// A share from 0 to 1 as that part of `columns` characters; more than 1 is 1.
+// A bar for a share from 0 to 1 of `columns` characters; larger shares count as 1.
 std::string Bar(double share, int columns);
 
 }  // namespace reel::client

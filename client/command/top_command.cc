@@ -11,12 +11,12 @@
 namespace reel::client {
 namespace {
 
-constexpr int kMostJobs = 200;  // a page
+constexpr int kMostJobs = 200;  // videos a page
 constexpr int kFinished = 10;
 constexpr size_t kRows = 15;
 constexpr size_t kAllRows = 1000;
 
-// Looks at a server again and again, and asks for what does not change once.
+// Polls a server, and asks only once for what does not change.
 class Watcher {
  public:
   explicit Watcher(const VideoClient& client) : client_(client) {}
@@ -40,7 +40,7 @@ class Watcher {
   }
 
  private:
-  // Lists leave statistics out.
+  // Lists do not have statistics.
   absl::Status ReadFinished(TopView& view) {
     v1::ListVideosRequest request;
     request.set_page_size(kFinished);
@@ -62,7 +62,7 @@ class Watcher {
   }
 
   const VideoClient& client_;
-  std::map<std::string, v1::Video> finished_;  // by name, of the last look
+  std::map<std::string, v1::Video> finished_;  // by name, from the previous poll
 };
 
 ExitCode Top(Session& session, const LookFlags& flags) {

@@ -66,7 +66,7 @@ std::string Jobs(const TopView& view, size_t rows) {
   return text;
 }
 
-// In microseconds.
+// Microseconds.
 double ACall(const KernelShare& one) {
   return absl::ToDoubleMicroseconds(one.timed) / static_cast<double>(one.calls);
 }

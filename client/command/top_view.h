@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The screen of `reel top`: workers, running jobs, and each kernel's share of the time. Pure.
+// Renders the screen of `reel top`: workers, running jobs, and each kernel's share of the time.
+// Pure.
 #pragma once
 
 #include <string>
@@ -11,29 +12,29 @@
 
 namespace reel::client {
 
-// A variant's part of the device's time for some videos, text and decoding included.
+// One variant's share of the device time of some videos, text and decoding included.
 struct KernelShare {
   std::string op, variant;  // no variant: "gaps" between operators
-  int64_t calls = 0;        // timed ones
-  absl::Duration timed;     // those calls together
-  absl::Duration estimate;  // of all calls
-  double share = 0;         // of all estimates; they sum to 1
+  int64_t calls = 0;        // timed calls
+  absl::Duration timed;     // their time
+  absl::Duration estimate;  // estimate for all calls
+  double share = 0;         // share of all estimates, which sum to 1
 };
 
-// The largest first.
+// The largest share first.
 std::vector<KernelShare> KernelSharesOf(const std::vector<v1::Video>& videos);
 
 struct TopView {
-  std::string server;  // as the user named it
+  std::string server;  // as the user wrote it
   v1::GetServerInfoResponse info;
   std::vector<v1::Video> jobs;      // queued and running
-  bool more_jobs = false;           // than those
-  std::vector<v1::Video> finished;  // some of the latest, with their statistics
+  bool more_jobs = false;           // more than these exist
+  std::vector<v1::Video> finished;  // some recent ones, with their statistics
 };
 
-// At most `rows` jobs (running ones first, then by their place in the queue) and `rows` variants.
+// At most `rows` jobs (running ones first, then by queue position) and `rows` variants.
 std::string RenderTop(const TopView& view, size_t rows);
-// The same for scripts, on one line: "server", "jobs", "kernels".
+// The same as one line of JSON: "server", "jobs", "kernels".
 std::string TopJson(const TopView& view);
 
 }  // namespace reel::client

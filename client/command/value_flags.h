@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags whose values are more than a word or a number.
+// Flags with structured values: pairs and durations.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace reel::client {
 
-// NAME=VALUE, any number of times; never swallows the argument behind its own. `command` keeps a
-// reference to `pairs`; `type` is what help calls a value.
+// NAME=VALUE, repeatable; takes only its own argument. `command` keeps a reference to `pairs`;
+// `type` is the value's name in help.
 void AddPairs(CLI::App& command, const std::string& flag, std::map<std::string, std::string>& pairs,
               const std::string& type, const std::string& help);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos and enums as text for people.
+// Formats videos and enums for people.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace reel::client {
 
-// "running" of VIDEO_STATE_RUNNING: the name without its prefix, in lower case.
+// "running" for VIDEO_STATE_RUNNING: the name without its prefix, in lower case.
 std::string StateName(v1::VideoState state);
 std::string StateName(v1::WorkerState state);
 
-// Of a resolved spec, which has a number of steps or the times of each.
+// The steps of a resolved spec, which has their number or the time of each.
 int NumSteps(const v1::VideoSpec& spec);
 
-// Everything worth knowing of one video, a line each: "name: value" in two columns.
+// The facts of one video, one a line, as "name: value" in two columns.
 std::string DescribeVideo(const v1::Video& video);
 
 }  // namespace reel::client

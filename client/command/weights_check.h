@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look at weights without a server: reel-render, which lies beside this program, reads them as a
+// Checks weights without a server: reel-render, the program beside this one, reads them as a
 // server's load would.
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace reel::client {
 
-// What `reel doctor` found out about one thing.
+// One result of `reel doctor`.
 struct Check {
   std::string name;
   bool ok = true;
   std::string detail;
-  std::string hint;                        // what to do; empty when ok
-  ExitCode code = ExitCode::kUnavailable;  // of a problem
+  std::string hint;                        // advice; empty if ok
+  ExitCode code = ExitCode::kUnavailable;  // if there is a problem
 };
 
-// What to look at; all but the path may be empty.
+// The files to check; all but the path may be empty.
 struct WeightsFlags {
   std::string path;  // a folder or file, or a name that reel-render knows
   std::string dtype, text_folder, manifest;
   std::optional<uint64_t> random_weights;
 };
 
-// `folder`: where this program lies.
+// `folder`: this program's folder.
 Check CheckWeights(const std::string& folder, const WeightsFlags& flags);
 
 }  // namespace reel::client

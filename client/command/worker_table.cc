@@ -10,8 +10,8 @@
 namespace reel::client {
 namespace {
 
-// "19 GB of 141 GB, 12 GB by tensors, at most 15 GB": the rest is kept for the next ones, or of
-// others.
+// "19 GB of 141 GB, 12 GB by tensors, at most 15 GB": the rest is cached or belongs to other
+// processes.
 std::string MemoryOf(const v1::Worker& worker) {
   if (worker.memory_total_bytes() == 0) return "-";
   std::string text = absl::StrCat(HumanBytes(worker.memory_used_bytes()), " of ",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workers of a server as a table.
+// Formats a server's workers as a table.
 #pragma once
 
 #include <string>

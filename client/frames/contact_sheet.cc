@@ -52,7 +52,7 @@ std::vector<int> ContactSheet::FramesFor(int num_frames) {
 }
 
 void ContactSheet::Add(const model::RgbImage& a, const model::RgbImage& b) {
-  // Before it is shrunk: a difference of one pixel may not fade.
+  // Before shrinking, so that a difference of one pixel does not fade.
   model::RgbImage difference = Difference(a, b);
   columns_[0].push_back(Tile(a));
   columns_[1].push_back(Tile(b));

@@ -17,8 +17,8 @@ namespace reel::client {
 namespace {
 
 constexpr int64_t kMostPixels = int64_t{8192} * 8192;
-// Of one file in memory. A longer one is decoded again for each further window, which costs less
-// than comparing its frames does.
+// A window of one file in memory. A longer file is decoded again for each further window, which
+// costs less than comparing its frames.
 constexpr int kFramesAtATime = 32;
 
 class VideoFileReader {
@@ -38,7 +38,7 @@ class VideoFileReader {
     return reader;
   }
 
-  // Until `take` returns false.
+  // Reads until `take` returns false.
   absl::Status Read(absl::FunctionRef<bool(int, model::RgbImage)> take) const {
     int index = 0;
     const absl::Status decoded = worker::DecodeClip(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two video files, frame against frame.
+// Compares two video files frame by frame.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ struct FileComparison {
   model::RgbImage sheet;  // see ContactSheet
 };
 
-// INVALID_ARGUMENT names the file that cannot be read or is no video, or says what the two do not
-// have in common: their size, or their number of frames. Holds 32 frames of one at a time.
+// INVALID_ARGUMENT names the file that cannot be read or is no video, or says that sizes or numbers
+// of frames differ. Holds 32 frames of one file at a time.
 absl::StatusOr<FileComparison> CompareFiles(const std::string& path_a, const std::string& path_b);
 
 }  // namespace reel::client

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reel-frames: how far two videos lie apart. `reel compare` and `reel ab` ask it.
+// reel-frames: measures how far two videos differ. `reel compare` and `reel ab` run it.
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -18,7 +18,7 @@ extern "C" {
 
 namespace {
 
-constexpr int kInvalid = 3, kFailed = 7;  // as reel's own
+constexpr int kInvalid = 3, kFailed = 7;  // the same as reel's
 
 absl::Status WriteSheet(const reel::model::RgbImage& sheet, const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const std::string png, reel::client::EncodePng(sheet));
@@ -40,7 +40,7 @@ std::string Line(const reel::client::PictureDistance& distance) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  av_log_set_level(AV_LOG_QUIET);  // its own words are no sentences
+  av_log_set_level(AV_LOG_QUIET);  // CLI11's own messages are no sentences
   CLI::App app("How far two videos lie apart: PSNR and SSIM of their frames.", "reel-frames");
   app.set_version_flag("--version", "reel-frames " REEL_VERSION);
   std::string a, b, sheet;

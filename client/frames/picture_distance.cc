@@ -29,7 +29,7 @@ std::vector<double> Gaussian(size_t length) {
   return weights;
 }
 
-// Rows, then turned: twice makes both directions, and the picture upright again.
+// Filters rows, then transposes: twice does both directions and restores the orientation.
 Plane BlurredAndTurned(const Plane& in) {
   const std::vector<double> weights = Gaussian(std::min(kWindow, in.width));
   Plane out{in.height, in.width - weights.size() + 1, {}};

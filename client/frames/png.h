@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture as a PNG file.
+// Writes a picture as a PNG file.
 #pragma once
 
 #include <string>

@@ -60,13 +60,13 @@ struct StepSample {
   int reused = 0;  // how many of its jobs reused an earlier step's result
   // For a shared step: the sum of its jobs' solo step times; 0: unknown.
   absl::Duration apart = {};
-  int left_out = 0;  // rows of jobs that fitted but are kept apart, because sharing loses
+  int left_out = 0;  // jobs that fitted but are kept apart, because sharing loses
 };
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report
   model::DeviceMemory memory;     // as it is now; zeros if there is none to read
   model::PromptCounts prompts;    // since the last report
-  int64_t millijoules = 0;  // millijoules that the device used since an earlier report; 0: unknown
+  int64_t millijoules = 0;        // used by the device since an earlier report; 0: unknown
 };
 
 // Reports about a job.
