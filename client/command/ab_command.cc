@@ -98,7 +98,7 @@ ExitCode Ab(Session& session, const AbFlags& flags) {
   if (left_out > 0) {
     session.console.Notice(absl::StrCat("left out: ", left_out,
                                         " pairs whose steps were shared with other videos, or "
-                                        "whose times the server does not tell"));
+                                        "whose times the server does not report"));
   }
   const auto ran_a = VariantsThatRan(report.videos.a.stats());
   report.result = Judge(report.pairs, ran_a == VariantsThatRan(report.videos.b.stats()));
@@ -122,14 +122,14 @@ void AddAb(CLI::App& app, Action& action) {
       ->type_name("ARM")
       ->required()
       ->check(WhyNotArm);
-  command.add_option("--b", flags->b, "What it is compared with")
+  command.add_option("--b", flags->b, "The arm that A is compared with")
       ->type_name("ARM")
       ->required()
       ->check(WhyNotArm);
   command.add_option("-n,--pairs", flags->pairs, "How often each arm renders the video")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  AddDuration(command, "--timeout", flags->timeout, "Of each render: 90, 90s, 5m");
+  AddDuration(command, "--timeout", flags->timeout, "Deadline of each render: 90, 90s, 5m");
   command.callback(
       [flags, &action] { action = [flags](Session& session) { return Ab(session, *flags); }; });
 }

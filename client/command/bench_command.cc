@@ -116,7 +116,7 @@ ExitCode Bench(Session& session, BenchFlags& flags) {
 void AddBench(CLI::App& app, Action& action) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App& command = *app.add_subcommand(
-      "bench", "Put a server under load at a steady rate, and say what its callers get");
+      "bench", "Send requests at a steady rate, and report latencies and failures");
   flags->spec.AddTo(command, SpecUse::kLoad);
   CLI::Option* prompt = command.get_option("prompt");
   CLI::Option* mix =
@@ -129,18 +129,19 @@ void AddBench(CLI::App& app, Action& action) {
   command.add_option("--rate", flags->plan.rate, "Requests a second")
       ->check(CLI::Range(0.001, 10'000.0))
       ->capture_default_str();
-  AddDuration(command, "--for", flags->length, "How long requests come; default 30s");
+  AddDuration(command, "--for", flags->length, "Duration of the load (default 30s)");
   command.add_flag("--even", flags->even,
-                   "At even distances; else as independent callers come (Poisson)");
+                   "Even gaps; otherwise random ones, as of independent callers (Poisson)");
   command.add_option("--load-seed", flags->plan.seed, "Same seed, same times and same draws")
       ->check(WhyNotSeed)
       ->capture_default_str();
-  AddDuration(command, "--slo", flags->slo, "What a video may take; the share in time is shown");
-  AddDuration(command, "--timeout", flags->timeout, "Of each job");
-  command.add_flag("--with-media", flags->options.with_media, "Take the videos' bytes as well");
+  AddDuration(command, "--slo", flags->slo,
+              "Time limit of a video; the report shows the share within it");
+  AddDuration(command, "--timeout", flags->timeout, "Deadline of each job");
+  command.add_flag("--with-media", flags->options.with_media, "Receive the videos' bytes as well");
   command
       .add_option("--most-under-way", flags->options.most_under_way,
-                  "More than these are not sent, and counted")
+                  "Most requests under way; those above it are not sent, but counted")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   command.callback([flags, prompt, mix, &action] {

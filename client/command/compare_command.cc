@@ -131,7 +131,7 @@ void AddCompare(CLI::App& app, Action& action) {
                   "Write STEM-a.mp4, STEM-b.mp4 and STEM.png; default reel-compare-DATE-TIME")
       ->type_name("STEM")
       ->check(WhyEmpty);
-  AddDuration(command, "--timeout", flags->timeout, "Of each render: 90, 90s, 5m");
+  AddDuration(command, "--timeout", flags->timeout, "Deadline of each render: 90, 90s, 5m");
   command.callback([flags, &action] {
     action = [flags](Session& session) { return Compare(session, *flags); };
   });

@@ -26,8 +26,8 @@ absl::Status Add(const ConditionFile& file, v1::VideoSpec& spec) {
   }
   if (static_cast<int64_t>(spec.ByteSizeLong()) <= kMaxBytes) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "The conditions together are above ", kMaxBytes, " bytes, which no request may be: with ",
-      file.path, ". Pictures of the video's own size are enough; a JPEG is smaller than a PNG."));
+      "The conditions exceed the limit of ", kMaxBytes, " bytes for a request with ", file.path,
+      ". Pictures of the video's own size are enough; a JPEG is smaller than a PNG."));
 }
 
 // The frames of the video that the spec resolves to.

@@ -135,8 +135,8 @@ class Doctor {
   void Problem(const v1::Model& model) {
     if (model.problem().empty()) return;
     Add(absl::StrCat("model ", model.name()), false, model.problem(),
-        model.ready() ? "The model that was there serves on."
-                      : "On the server's machine `reel doctor --model PATH` looks at its files.")
+        model.ready() ? "The earlier model still serves."
+                      : "On the server's machine `reel doctor --model PATH` checks its files.")
         .code = model.ready() ? ExitCode::kOk : ExitCode::kUnavailable;
   }
 
@@ -145,7 +145,7 @@ class Doctor {
     const auto fleet = client_.CheckFleet();
     if (absl::IsUnimplemented(fleet.status())) return;  // an older server
     if (absl::IsPermissionDenied(fleet.status())) {
-      Add("fleet", true, "not looked at: that takes an admin's token", "");
+      Add("fleet", true, "not checked: that needs an admin's token", "");
       return;
     }
     if (!fleet.ok()) {
@@ -210,7 +210,7 @@ void AddDoctor(CLI::App& app, Action& action) {
       "doctor", "Check the connection to the server, and whether it can render; or weights");
   CLI::Option* model = command.add_option(
       "--model", flags->path, "Check this folder or file of weights instead; no server is needed");
-  command.add_option("--dtype", flags->dtype, "With --model: the type to hold them in")
+  command.add_option("--dtype", flags->dtype, "With --model: the type of the weights in memory")
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}))
       ->needs(model);
   command

@@ -56,7 +56,7 @@ constexpr ReasonHint kHints[] = {
     {"UNKNOWN_KERNEL", "`reel kernels` lists operators and variants."},
     {"KERNEL_UNAVAILABLE", "`reel kernels` says which variants run here, and why others do not."},
     {"TOO_LARGE_FOR_DEVICE",
-     "Ask for a smaller or shorter video: `reel estimate` tells what it takes, `reel info` what "
+     "Ask for a smaller or shorter video: `reel estimate` shows its memory, `reel info` what "
      "the devices have."},
     {"MODEL_NOT_FOUND", "`reel models` lists what is served."},
     {"VIDEO_NOT_FOUND", "`reel list` shows your videos; finished ones expire after a while."},

@@ -98,7 +98,8 @@ ExitCode Generate(Session& session, const GenerateFlags& flags) {
   // Not to stdout, which carries the path or the video.
   if (flags.profile && !session.json) {
     const std::string bill = DescribeBill(followed.video->stats());
-    session.console.Error(bill.empty() ? "This server does not tell where the time went.\n" : bill);
+    session.console.Error(bill.empty() ? "This server does not report where the time went.\n"
+                                       : bill);
   }
   if (flags.trace.empty()) return code;
   const absl::Status traced = WriteTrace(followed, flags.trace);

@@ -52,7 +52,7 @@ std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
   for (const v1::DeviceEstimate& device : estimate.devices()) {
     table.AddRow({"  on " + device.device(),
                   device.observed() ? times_of(device)
-                                    : "not known: nothing of its model has run there yet"});
+                                    : "unknown: no video of its model has run there yet"});
   }
   const v1::VideoSpec& spec = estimate.spec();
   table.AddRow({"shape", absl::StrFormat("%dx%d, %d frames, %d steps, %d latent tokens",

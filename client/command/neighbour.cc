@@ -70,7 +70,7 @@ absl::StatusOr<NeighbourAnswer> AskNeighbour(const std::string& folder, const st
   }
   const Page out, errors;
   if (out.descriptor() < 0 || errors.descriptor() < 0) {
-    return absl::ErrnoToStatus(errno, "Cannot make a place for a program's words");
+    return absl::ErrnoToStatus(errno, "Cannot buffer a program's output");
   }
   std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());

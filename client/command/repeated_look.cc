@@ -16,7 +16,7 @@ std::shared_ptr<LookFlags> AddLookFlags(CLI::App& command) {
   auto flags = std::make_shared<LookFlags>();
   command.add_flag("--once", flags->once,
                    "Print it once and end, as without a terminal and with --json");
-  command.add_option("--every", flags->every, "Seconds between two looks")
+  command.add_option("--every", flags->every, "Seconds between two updates")
       ->check(CLI::Range(0.2, 3600.0))
       ->capture_default_str();
   return flags;

@@ -176,7 +176,7 @@ ExitCode Restore(Session& session, const std::string& name) {
   const bool was_out = worker->state() == v1::WORKER_STATE_OUT;
   return session.Show(
       *worker,
-      absl::StrCat(worker->name(), was_out ? "  starts again; `reel info` shows what comes of it\n"
+      absl::StrCat(worker->name(), was_out ? "  restarts; `reel info` shows whether it is ready\n"
                                            : "  was not out of service: nothing to do\n"));
 }
 
@@ -204,8 +204,8 @@ void AddExperiments(CLI::App& app, Action& action) {
 
 void AddRestore(CLI::App& app, Action& action) {
   auto worker = std::make_shared<std::string>();
-  CLI::App& command = *app.add_subcommand(
-      "restore", "Put a worker that is out of service back into it (for admins)");
+  CLI::App& command =
+      *app.add_subcommand("restore", "Put a worker that is out of service back (for admins)");
   command.add_option("worker", *worker, "Its name, as `reel info` shows it")->required();
   command.callback([worker, &action] {
     action = [worker](Session& session) { return Restore(session, *worker); };

@@ -20,11 +20,12 @@ Value ByName(Parse parse, const std::string& prefix, const std::string& name, Va
 }  // namespace
 
 void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
-  command.add_option("prompt", prompt_, "What to show")->required(use != SpecUse::kLoad);
+  command.add_option("prompt", prompt_, "Text that describes the video")
+      ->required(use != SpecUse::kLoad);
   command.add_option("--model", model_, "A served model; `reel models` lists them")
       ->check(WhyEmpty);
   command.add_option("--negative-prompt", negative_prompt_,
-                     "What to steer away from; \"\": nothing, where the model has a default");
+                     "What the video should not show; \"\": nothing, if the model has a default");
   // The server reads 0 as not given.
   command.add_option("--width", width_, "Pixels")->check(WhyNotAboveZero);
   command.add_option("--height", height_, "Pixels")->check(WhyNotAboveZero);
@@ -49,13 +50,14 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
              "One operator's variant, over the profile's choice; may be repeated");
   }
   command.add_option("--cache-threshold", cache_threshold_,
-                     "With the profile cache: steps whose first block changes less are not full; "
+                     "With the profile cache: steps whose first block changes less reuse the last; "
                      "0 to 1");
-  command.add_option("--cache-most-reused", most_reused_, "Such steps in a row; 0 to 16");
+  command.add_option("--cache-most-reused", most_reused_,
+                     "Most steps in a row that reuse the last; 0 to 16");
   if (use == SpecUse::kVideo) {
     command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   }
-  command.add_flag("--no-sound", no_sound_, "Make a silent file of a model that has sound");
+  command.add_flag("--no-sound", no_sound_, "Leave out the sound of a model that has it");
   command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
   command.add_option("--speed", speed_, "Speed of the video encoder; slower makes smaller files")
       ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));

@@ -54,7 +54,7 @@ void AddStats(const v1::RunStats& stats, TextTable& table) {
   if (stats.kernels_size() > 0) table.AddRow({"kernels", Kernels(stats)});
   if (stats.reused_steps() > 0) {
     table.AddRow({"steps", absl::StrCat(stats.full_steps(), " in full, ", stats.reused_steps(),
-                                        " reused what an earlier one computed")});
+                                        " reused an earlier one's result")});
   }
   if (stats.restarts() > 0) table.AddRow({"restarts", absl::StrCat(stats.restarts())});
 }

@@ -36,7 +36,7 @@ std::string WorkerTable(const v1::GetServerInfoResponse& info) {
   for (const v1::Worker& worker : info.workers()) {
     if (worker.out_reason().empty()) continue;
     absl::StrAppend(&text, "\n", worker.name(), " is out: ", worker.out_reason(), ".\n",
-                    "`reel restore ", worker.name(), "` puts it back once that is mended.\n");
+                    "`reel restore ", worker.name(), "` puts it back once that is fixed.\n");
   }
   return text;
 }

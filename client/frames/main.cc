@@ -41,7 +41,7 @@ std::string Line(const reel::client::PictureDistance& distance) {
 
 int main(int argc, char** argv) {
   av_log_set_level(AV_LOG_QUIET);  // CLI11's own messages are no sentences
-  CLI::App app("How far two videos lie apart: PSNR and SSIM of their frames.", "reel-frames");
+  CLI::App app("Compares two videos: PSNR and SSIM of their frames.", "reel-frames");
   app.set_version_flag("--version", "reel-frames " REEL_VERSION);
   std::string a, b, sheet;
   app.add_option("a", a, "A video")->required();

@@ -34,9 +34,9 @@ bool EndsWith(const std::string& text, const std::string& end) {
 }
 
 void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
-  app.add_option("--prompt", spec.prompt, "What to show")->required(renders);
+  app.add_option("--prompt", spec.prompt, "Text that describes the video")->required(renders);
   app.add_option("--negative-prompt", spec.negative_prompt,
-                 "What to steer away from; \"\": nothing, where the model has a default");
+                 "What the video should not show; \"\": nothing, if the model has a default");
   app.add_option("--preset", spec.preset, "A named set of the model's values")->check(WhyEmpty);
   app.add_option("--width", spec.width, "Pixels")->check(WhyNotAboveZero);
   app.add_option("--height", spec.height, "Pixels")->check(WhyNotAboveZero);
@@ -52,30 +52,30 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--image-condition-noise-scale", spec.image_condition_noise_scale,
                  "0..1, noise on fully pinned frames while they are denoised");
   app.add_option("--cache-threshold", spec.cache.threshold,
-                 "0..1, with --kernels cache: steps whose first block changes less are not full");
-  app.add_option("--cache-most-reused", spec.cache.most_reused, "0..16, such steps in a row");
+                 "0..1, with --kernels cache: steps whose first block changes less reuse the last");
+  app.add_option("--cache-most-reused", spec.cache.most_reused,
+                 "0..16, most steps in a row that reuse the last");
   app.add_option("--max-text-tokens", spec.max_text_tokens, "Longest text")->check(WhyNotAboveZero);
   app.add_option("--seed", spec.seed, "Same seed, same video; default 0")->check(WhyNotSeed);
   app.add_flag_callback(
-      "--no-sound", [&spec] { spec.sound = false; }, "A silent file of a model that has sound");
+      "--no-sound", [&spec] { spec.sound = false; }, "Leave out the sound of a model that has it");
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
 }
 
 // Empty if every named file exists.
 std::string Refusal(const RenderOptions& options) {
-  if (options.json && !options.check) return "--json is of --check";
+  if (options.json && !options.check) return "--json needs --check";
   if (options.check) return "";
   if (!EndsWith(options.output, ".mp4") && !EndsWith(options.output, ".safetensors")) {
-    return "--output ends in .mp4 or .safetensors";
+    return "--output must end in .mp4 or .safetensors";
   }
   return "";
 }
 
 void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
-  app.add_option(
-      "--model", model,
-      "A folder or file of weights, or testcard; default: ltx-demo, where it came along");
-  app.add_option("--dtype", options.dtype, "Of the weights")
+  app.add_option("--model", model,
+                 "A folder or file of weights, or testcard; default: ltx-demo, if it is installed");
+  app.add_option("--dtype", options.dtype, "Type of the weights")
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
   app.add_option("--device", options.device,
                  "auto (default: the first GPU, else cpu), cpu, cuda:N, a UUID, or two to four: "
@@ -84,10 +84,10 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
                  "Folder with text_encoder/ and tokenizer/, for a model in a single file");
   app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
   app.add_option("--random-weights", options.random_weights,
-                 "For benchmarks: values that this seed gives, for a folder that has only "
+                 "Seed of random weights, for benchmarks with a folder that has only "
                  "configurations and a tokenizer");
   app.add_flag("--check", options.check,
-               "Say whether the model can be loaded, and what is wrong with it; render nothing");
+               "Check whether the model can be loaded, and render nothing");
   app.add_flag("--json", options.json, "With --check: one line of JSON");
 }
 

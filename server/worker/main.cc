@@ -39,7 +39,7 @@ void AddProbeFlags(CLI::App& cli, ProbeFlags& probe) {
                  "Open this plug-in, test it, say what it offers or why not, and end");
   cli.add_option("--plugin_root", probe.plugin.root, "As in the configuration");
   cli.add_option("--plugin_folder", probe.plugin.folder, "Its folder below the root");
-  cli.add_option("--plugin_sha256", probe.plugin.sha256, "What its metadata.json must hash to");
+  cli.add_option("--plugin_sha256", probe.plugin.sha256, "SHA-256 of its metadata.json");
 }
 
 int main(int argc, char** argv) {
@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
   cli.add_option("--name", flags.name, "The worker's name in the configuration");
   cli.add_option("--token_fd", flags.token_fd, "An inherited pipe that holds the token");
   AddProbeFlags(cli, probe);
-  cli.add_option("--parent_pid", parent_pid, "reeld's process id; leave at once if it is not ours");
+  cli.add_option("--parent_pid", parent_pid,
+                 "reeld's process id; exit at once if it is not our parent's");
   cli.add_option("--device", flags.device,
                  "cpu, cuda:0, a UUID, or a group of up to four: cuda:0+cuda:1")
       ->capture_default_str();

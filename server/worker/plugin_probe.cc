@@ -122,7 +122,9 @@ absl::Status ProbePlugin(const ProbeFlags& flags, const ProbeOptions& options) {
   int status = 0;
   while (waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!ended) return Refused(absl::StrCat("no end after ", absl::FormatDuration(options.timeout)));
+  if (!ended) {
+    return Refused(absl::StrCat("it did not end within ", absl::FormatDuration(options.timeout)));
+  }
   if (WIFSIGNALED(status)) {
     return Refused(absl::StrCat("it was ended by signal ", WTERMSIG(status), " (",
                                 strsignal(WTERMSIG(status)), ")"));

@@ -62,8 +62,7 @@ void Engine::Impl::OutOfMemory(HeldJob& job) {
   }
   if (OthersAreHeld(job) || (!may_go_on && !job.assigned_alone)) {
     // The front retries it with the device to itself.
-    Fail(job, Reason::kOutOfDeviceMemory, "The device ran out of memory beside what else it held",
-         false);
+    Fail(job, Reason::kOutOfDeviceMemory, "The device ran out of memory beside other jobs", false);
     return;
   }
   job.generation = nullptr;

@@ -130,7 +130,7 @@ void Engine::Impl::Resume(HeldJob& job) {
   }
   if (absl::IsResourceExhausted(status)) {
     // Others hold the memory, so the job is not to blame: the front retries it alone.
-    Fail(job, Reason::kOutOfDeviceMemory, "The device had no memory for a video that was parked",
+    Fail(job, Reason::kOutOfDeviceMemory, "The device had no memory to resume a parked video",
          false);
   } else if (!status.ok()) {
     Blame(job, status, true);

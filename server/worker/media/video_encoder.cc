@@ -103,7 +103,7 @@ absl::Status VideoEncoder::PushSamples(const model::SamplesView& samples) {
   if (samples.format != options_.format.sound) {
     return absl::InternalError(absl::StrCat("Sound of ", samples.format.sample_rate, " Hz and ",
                                             samples.format.channels,
-                                            " channels is not what this file was to have"));
+                                            " channels does not fit this file"));
   }
   MutexLock lock(mutex_);
   if (result_) return result_->status();

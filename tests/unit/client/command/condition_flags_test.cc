@@ -65,7 +65,7 @@ TEST_F(ConditionFlagsTest, AFileThatCannotBeSentIsNamedBeforeAnythingIsAsked) {
   EXPECT_NE(err_.find("huge.png: 5242880 bytes, above"), std::string::npos) << err_;
   const std::string half = File("half.png", std::string(2 << 20, 'x'));
   EXPECT_EQ(Generate({"--condition", half, "--condition", half}), 3);
-  EXPECT_NE(err_.find("together are above"), std::string::npos) << err_;
+  EXPECT_NE(err_.find("exceed the limit of"), std::string::npos) << err_;
   EXPECT_EQ(server_.asked().streams, 0);
 }
 

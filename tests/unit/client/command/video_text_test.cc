@@ -24,7 +24,7 @@ TEST(VideoText, TellsHowManyStepsWereReusedWhereSomeWere) {
   video.mutable_stats()->set_full_steps(12);
   EXPECT_EQ(DescribeVideo(video).find("in full"), std::string::npos);
   video.mutable_stats()->set_reused_steps(8);
-  EXPECT_NE(DescribeVideo(video).find("12 in full, 8 reused what an earlier one computed"),
+  EXPECT_NE(DescribeVideo(video).find("12 in full, 8 reused an earlier one's result"),
             std::string::npos);
 }
 

@@ -51,7 +51,7 @@ TEST_F(PluginProbeTest, OneThatDoesNotEndIsEnded) {
   options_.program = folder.Write("worker", "#!/bin/sh\nexec sleep 1000\n");
   ASSERT_EQ(chmod(options_.program.c_str(), 0700), 0);
   options_.timeout = absl::Milliseconds(200);
-  EXPECT_THAT(std::string(Probe("example_norms").message()), HasSubstr("no end after 200ms"));
+  EXPECT_THAT(std::string(Probe("example_norms").message()), HasSubstr("did not end within 200ms"));
 }
 
 TEST_F(PluginProbeTest, AProgramThatIsNotThereIsSaidSo) {
