@@ -6,7 +6,7 @@
 
 namespace reel::kernels {
 
-// Of each operator's own files.
+// Defined in each operator's own files.
 #define REEL_OPERATOR(op, name, ...) OpVariants name##CpuVariants();
 #define REEL_HOST_OPERATOR REEL_OPERATOR
 #include "kernels/operators.def"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of all operators.
+// Makes the catalog of all operators.
 #pragma once
 
 #include <vector>

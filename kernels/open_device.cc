@@ -25,8 +25,7 @@ absl::StatusOr<OpenedDevice> OpenCuda(int device, const std::string& path) {
                       .library = library};
 }
 
-// One device, or several as one: with the kernels that all of them have, and the memory that each
-// of them has.
+// Opens one device, or several as a group, with the kernels and the memory that all of them have.
 absl::StatusOr<OpenedDevice> OpenGroup(const std::vector<int>& ranks, const std::string& path) {
   REEL_ASSIGN_OR_RETURN(OpenedDevice group, OpenCuda(ranks[0], path));
   if (ranks.size() == 1) return group;

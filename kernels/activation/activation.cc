@@ -31,7 +31,7 @@ absl::Status Launch(const OpVariants& rows, ActivationParams params, const Argum
       run);
 }
 
-// `out` as `x` is, but for half its width.
+// Checks `out`: like `x`, but half as wide.
 void CheckHalves(const GatedActivationArgs& args, ArgumentChecks& checks) {
   checks.Floating("out", args.out, 1, kMaxRowDims);
   if (!checks.ok()) return;

@@ -6,15 +6,14 @@
 namespace reel::kernels {
 
 bool ActivationVectorAccepts(const ActivationParams& params) {
-  // Vectors of a row are counted in 32 bits.
+  // A row's vectors are counted in 32 bits.
   return params.out.dtype != Dtype::kE4m3 && params.kind != Activation::kFatRelu &&
          params.shape.width < (int64_t{1} << 31) &&
          FitsVectorElements(params.shape, params.x,
                             {&params.x, &params.bias, &params.value, &params.out});
 }
 
-// A block holds a row in registers: of gelu_tanh alone, which is what comes before an 8-bit
-// product.
+// A block holds a row in registers. Only gelu_tanh, which precedes an 8-bit product.
 bool ActivationE4m3Accepts(const ActivationParams& p) {
   return p.out.dtype == Dtype::kE4m3 && p.kind == Activation::kGeluTanh &&
          IsModerateScale(p.out_scale) &&

@@ -20,7 +20,7 @@ struct GeluE4m3Params {
   PlainCodes out;
   int64_t outer_rows;
   int64_t inner_rows;
-  int32_t vectors;  // of a row
+  int32_t vectors;  // elements of a row
 };
 
 // kLanes threads a row, kVectors vectors each; a multiprocessor has 512 threads at the least, which
@@ -66,14 +66,14 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>, 768 / kPlainThreads<kLa
       part.Scales(p.out, p.vectors, lane, scratch, scales);
       if (active) part.Store(p.out, outer, row, p.vectors, lane, 0, scales[0]);
       if constexpr (kLanes > 32) {
-        // The scratch has been read.
+        // The scratch of the previous reduction has been read.
         if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
       }
     }
   }
 }
 
-// What the kernel below compares: 2 values of a vector at once.
+// The values that the kernel below compares, 2 of a vector at once.
 template <typename T>
 struct Two;
 template <>
@@ -85,11 +85,11 @@ struct Two<__nv_bfloat16> {
   using Type = __nv_bfloat162;
 };
 
-// From here on gelu_tanh(x) is larger than what it takes of any x below 0.
+// From here on gelu_tanh(x) exceeds its value at any x below 0.
 constexpr float kGrows = 0.3f;
 
-// 1 / (1 + exp(-z)) where gelu_tanh has it, below 2^-126 0: for rows with a value above kGrows,
-// beside which such a product is 0 in e4m3.
+// 1 / (1 + exp(-z)) as gelu_tanh needs it, with 0 for results below 2^-126. Only for rows with a
+// value above kGrows, beside which such a product is 0 in e4m3.
 __device__ inline float GeluGate(float x) {
   constexpr float kLinear = -1.59576912f * 1.44269504f;
   float exponential, gate;
@@ -112,8 +112,8 @@ struct GeluRow {
 
   __device__ bool Has(int v) const { return v * kLanes + lane < vectors; }
 
-  // The largest x by its bits; 0 for none above 0. NaN if there is one, or -infinity, whose gelu
-  // is NaN.
+  // The largest x, by its bits; 0 if none is above 0. NaN if one is NaN or -infinity, whose gelu is
+  // NaN.
   __device__ unsigned LargestX() const {
     Pair most, least;
     most.x = most.y = least.x = least.y = T(0.0f);
@@ -137,7 +137,7 @@ struct GeluRow {
     for (float& value : values) value = Activated<Activation::kGeluTanh>(value);
   }
 
-  // Where no x is above kGrows.
+  // For rows without an x above kGrows.
   __device__ unsigned LargestGelu() const {
     unsigned largest = 0;
 #pragma unroll
@@ -150,8 +150,8 @@ struct GeluRow {
     return largest;
   }
 
-  // In a row with a value above kGrows; a scale that is not finite makes every code NaN. A gelu is
-  // no 16-bit number: no tie is missed by a product with the inverse.
+  // For rows with a value above kGrows; a scale that is not finite makes every code NaN. A gelu is
+  // not a 16-bit number, so a product with the inverse misses no tie.
   __device__ void StoreGrown(uint8_t* codes, const RowScale& scale) const {
     const float inverse = scale.finite ? scale.inverse : __uint_as_float(0x7fc00000u);
 #pragma unroll
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>, 1024 / kPlainThreads<kL
         }
       }
       if constexpr (kLanes > 32) {
-        // The scratch has been read.
+        // The scratch of the previous reduction has been read.
         if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
       }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activations in fp32. For .cu files.
+// The activations as fp32 functions. For .cu files.
 #pragma once
 
 #include "kernels/activation/activation_launch.h"

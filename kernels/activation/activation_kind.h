@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activations. Included by nvcc too.
+// The kinds of activation. Included by nvcc too.
 #pragma once
 
 #include <cstdint>

@@ -12,13 +12,13 @@ struct HostThreads;
 
 struct ActivationParams {
   RowShape shape;
-  RowOperand x;      // of a gated call the gate
+  RowOperand x;      // the gate, in a gated call
   RowOperand bias;   // [n] or absent
-  RowOperand value;  // of a gated call
+  RowOperand value;  // in a gated call
   RowOperand out;
   Activation kind = Activation::kGeluTanh;
-  CodeScale out_scale = {};  // where out is e4m3
-  float threshold = 0;       // of kFatRelu
+  CodeScale out_scale = {};  // for an e4m3 out
+  float threshold = 0;       // for kFatRelu
 };
 
 void ActivationLoops(const ActivationParams& params);
@@ -26,8 +26,8 @@ bool ActivationCpuAccepts(const ActivationParams& params);
 void ActivationCpu(const ActivationParams& params, const HostThreads* threads);
 bool ActivationVectorAccepts(const ActivationParams& params);
 int32_t LaunchActivationSm80(const ActivationParams& params, void* stream);
-// To e4m3, gelu_tanh alone.
-inline constexpr int64_t kMaxActivationE4m3Bytes = 32768;  // of a row of x
+// To e4m3; gelu_tanh only.
+inline constexpr int64_t kMaxActivationE4m3Bytes = 32768;  // elements of a row of x
 bool ActivationE4m3Accepts(const ActivationParams& params);
 int32_t LaunchActivationE4m3Sm80(const ActivationParams& params, void* stream);
 int32_t LaunchActivationGeneric(const ActivationParams& params, void* stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of 16-byte vectors (ActivationVectorAccepts). A thread has four loads in flight; without a
-// bias rows that follow one another are one row.
+// activation for rows of 16-byte vectors (ActivationVectorAccepts). A thread has four loads in
+// flight; without a bias contiguous rows are treated as one row.
 #include "kernels/activation/activation_function.cuh"
 #include "kernels/activation/activation_launch.h"
 #include "kernels/rows/plain_norm.cuh"
@@ -8,7 +8,7 @@
 namespace reel::kernels {
 namespace {
 
-// Vectors of a thread: as many loads for a gated call.
+// Vectors of a thread; a gated call has the same number of loads.
 template <bool kGated>
 constexpr int kVectorsOf = kGated ? 2 : 4;
 
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kVectorThreads)
   }
 }
 
-// What 32 bits count with room for a block beyond the end.
+// The most that 32 bits can count, with room for a block past the end.
 constexpr int64_t kMostVectors = int64_t{1} << 30;
 
 PlainActivation PlainOf(const ActivationParams& p) {
@@ -130,7 +130,7 @@ int32_t LaunchTyped(const ActivationParams& params, cudaStream_t stream) {
     case Activation::kSilu:
       return LaunchKind<T, Activation::kSilu>(params, stream);
     case Activation::kFatRelu:
-      break;  // generic's
+      break;  // left to generic
   }
   return cudaErrorInvalidValue;
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr KernelVariant kCpuVariants[] = {CpuVariant<AttentionLoops>("loops")};
 
-// [1 or B, 1 or N, 1 or S, L] beside q and k.
+// Checks a bias [1 or B, 1 or N, 1 or S, L] beside q and k.
 void CheckBias(const AttentionArgs& args, ArgumentChecks& checks) {
   checks.Floating("bias", *args.bias, 4, 4);
   if (!checks.ok()) return;
@@ -30,7 +30,7 @@ void CheckBias(const AttentionArgs& args, ArgumentChecks& checks) {
   }
 }
 
-// q [B, S, N, Dh] with k and v [B, L, N, Dh].
+// Checks q [B, S, N, Dh] with k and v [B, L, N, Dh].
 void CheckHeads(const TensorView& q, const TensorView& k, const TensorView& v,
                 ArgumentChecks& checks) {
   checks.Floating("q", q, 4, 4);
@@ -94,7 +94,7 @@ AttentionOperand OperandOf(const TensorView& view) {
   return operand;
 }
 
-// What both kinds of arguments have.
+// Parameters that both kinds of arguments have.
 template <typename Args>
 AttentionParams SharedParams(const Args& args) {
   AttentionParams params;

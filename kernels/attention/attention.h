@@ -24,15 +24,14 @@ struct AttentionArgs {
   TensorView k;                           // [B, L, N, Dh]
   TensorView v;                           // [B, L, N, Dh]
   std::optional<TensorView> bias;         // [1 or B, 1 or N, 1 or S, L], q's dtype or fp32
-  std::optional<TensorView> key_lengths;  // int32 [B]: keys from there on are left out
-  std::optional<TensorView> q_scale;      // fp32 [B, S]: a factor of each query's scores
+  std::optional<TensorView> key_lengths;  // int32 [B]: number of keys that count
+  std::optional<TensorView> q_scale;      // fp32 [B, S]: factor for each query's scores
   TensorView out;                         // like q; overlaps nothing
   double scale = 0;                       // 0: 1 / sqrt(Dh)
-  // uint8 of at least AttentionScratchBytes, by which a call says that 8 bits will do: for the
-  // variants sm90_e4m3 and, where it says so, sm90_int8, which take no call without. What is in it
-  // afterwards is not said.
+  // uint8 of at least AttentionScratchBytes. Setting it allows 8 bits, so that sm90_e4m3 or
+  // sm90_int8 may take the call; those variants need it. Its contents afterwards are undefined.
   std::optional<TensorView> scratch = std::nullopt;
-  bool int8_scores = false;  // q and k in int8, which is nearer than in e4m3 and takes longer
+  bool int8_scores = false;  // q and k in int8: more accurate than e4m3, and slower
 };
 
 struct AttentionRestArgs {
@@ -40,22 +39,21 @@ struct AttentionRestArgs {
   TensorView k;         // [B, L, N, Dh]
   TensorView v;         // [B, L, N, Dh]
   TensorView before;    // like q
-  TensorView log_sums;  // fp32 [B, S, N]; minus infinity where there was no key
-  TensorView out;       // like q; may be before, overlaps nothing else
+  TensorView log_sums;  // fp32 [B, S, N]; minus infinity: no key so far
+  TensorView out;       // like q; may be `before`, overlaps nothing else
   double scale = 0;     // 0: 1 / sqrt(Dh)
 };
 
-// Statuses as in RmsNorm; INVALID_ARGUMENT too for sizes that do not fit one another.
+// Statuses as in RmsNorm; also INVALID_ARGUMENT for sizes that do not match.
 absl::Status Attention(const AttentionArgs& args, const Execution& run);
-// FAILED_PRECONDITION too for more keys or other heads: call Attention.
+// Also FAILED_PRECONDITION for more keys or other heads: call Attention.
 absl::Status CrossAttention(const AttentionArgs& args, const Execution& run);
 absl::Status AttentionRest(const AttentionRestArgs& args, const Execution& run);
 
-// Of a call with such keys [B, L, N, Dh].
+// The scratch for a call with such keys [B, L, N, Dh].
 int64_t AttentionScratchBytes(const TensorView& k);
 
-// Whether a call with so many keys and heads of this width is one of CrossAttention and
-// AttentionRest.
+// Whether CrossAttention and AttentionRest take this number of keys and heads of this width.
 bool FitsCrossAttention(int64_t keys, int64_t width);
 
 OpVariants AttentionCpuVariants();

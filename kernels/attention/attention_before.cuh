@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The earlier result of attention_rest's queries in a warp's registers: one more score, and one
-// more value. NothingBefore in its place costs nothing. For .cu files of sm_80 and later.
+// The earlier result of attention_rest's queries, in a warp's registers: one more score and one
+// more value. NothingBefore, used without one, costs nothing. For .cu files of sm_80 and later.
 #pragma once
 
 #include "kernels/attention/attention_stage.cuh"
@@ -8,7 +8,7 @@
 
 namespace reel::kernels {
 
-// The logarithms, to base 2, of their sums, which become the weights of their outputs so far.
+// The base-2 logarithms of their sums, which become the weights of their outputs so far.
 template <int kTiles>
 struct Before {
   float weights[kTiles][2];
@@ -32,14 +32,14 @@ __device__ inline float ScoreOf(const Before<kTiles>& before, int t, int half) {
 }
 __device__ inline float ScoreOf(const NothingBefore&, int, int) { return MinusInfinity(); }
 
-// The weight as it counts in the sum.
+// The weight that counts in the sum.
 template <int kTiles>
 __device__ inline float WeightOf(Before<kTiles>& before, int t, int half, float less) {
   return before.weights[t][half] = Exp2(before.weights[t][half] + less);
 }
 __device__ inline float WeightOf(NothingBefore&, int, int, float) { return 0; }
 
-// `values` of a row and 32 channels apart, with the output so far by its weight.
+// Adds the output so far, times its weight, to `values` of a row, 32 channels apart.
 template <typename T, int kTiles>
 __device__ inline void AddBefore(const Before<kTiles>& before, int t, int half, const T* from,
                                  float (&sum)[8][4]) {

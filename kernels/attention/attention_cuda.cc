@@ -13,8 +13,8 @@ constexpr int64_t kVectorBytes = 16;
 
 bool IsAligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % kVectorBytes == 0; }
 
-// Every head's row of it begins at a multiple of 16 bytes. Strides count also where a size is 1: a
-// part of a batch takes the variant that the batch takes.
+// Each row of a head begins at a multiple of 16 bytes. Strides count even if a size is 1, so that a
+// part of a batch takes the same variant as the whole batch.
 bool HasVectors(const AttentionOperand& operand) {
   return operand.strides[3] == 1 && IsAligned(operand.data) &&
          std::all_of(operand.strides, operand.strides + 3, [&](int64_t stride) {
@@ -22,7 +22,7 @@ bool HasVectors(const AttentionOperand& operand) {
          });
 }
 
-// Calls that 8 bits will do for.
+// Calls that allow 8 bits.
 bool FitsTiles(const AttentionParams& p) {
   const bool plain =
       p.bias.data == nullptr && p.key_lengths == nullptr && p.q_scale.data == nullptr;

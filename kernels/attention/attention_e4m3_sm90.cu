@@ -7,13 +7,13 @@
 namespace reel::kernels {
 namespace {
 
-// Of a query's largest channel: with keys of up to 16 scores stay within fp16.
+// The target for a query's largest channel: with keys of up to 16 scores stay within fp16.
 constexpr float kLargestQuery = 16;
 
 struct QueriesInE4m3 {
   static constexpr int kParts = 1;
 
-  uint32_t words[2][4];  // of both halves of the channels
+  uint32_t words[2][4];  // for both halves of the channels
   float factor[2];
 
   template <typename T>
@@ -64,7 +64,7 @@ struct QueriesInE4m3 {
   }
 
  private:
-  // Numbers from here to 256 have an eighth as their last bit: code c is c / 8 above it.
+  // From here to 256 the last bit of a number is an eighth, so code c is c / 8 above it.
   static constexpr float kCodesFrom = 128;
 };
 

@@ -2,10 +2,10 @@
 // attention, cross_attention and attention_rest for every call: any strides, alignment, head width,
 // number of keys.
 //
-// A warp has a query: its lanes share the channels, keys come a few at a time, and the maximum so
-// far is carried along. 128 channels of the output at once; wider heads take the scores again for
-// the next 128. fp32 throughout, one rounding. Keys and values come from the caches for every
-// query.
+// A warp computes one query: its lanes share the channels, keys come a few at a time, and a running
+// maximum is kept. It computes 128 channels of the output at once; wider heads compute the scores
+// again for the next 128. fp32 throughout, one rounding. Keys and values come from the caches for
+// every query.
 #include <algorithm>
 
 #include "kernels/attention/attention_launch.h"
@@ -32,7 +32,7 @@ __device__ T* PointAt(const AttentionOperand& operand, const Query& at, int64_t 
 
 __device__ float MinusInfinity() { return __uint_as_float(0xff800000u); }
 
-// Of one query: what does not change from key to key.
+// The data of one query that all keys share.
 template <typename T>
 struct Scorer {
   const AttentionParams& p;
@@ -65,7 +65,7 @@ struct Scorer {
     return ToFp32(PointAt<const T>(p.bias, at, at.row)[i]);
   }
 
-  // Of kStep keys from `first` on, to every lane; minus infinity beyond the last.
+  // The scores of kStep keys from `first` on, on every lane; minus infinity past the last key.
   __device__ void Scores(int64_t first, float (&scores)[kStep]) const {
 #pragma unroll
     for (int s = 0; s < kStep; ++s) scores[s] = 0;
@@ -87,7 +87,7 @@ struct Scorer {
   }
 };
 
-// Of the keys before, to a lane's channels; true where there were any.
+// Adds the earlier result to a lane's channels; true if there was one.
 template <typename T>
 __device__ bool ReadBefore(const Scorer<T>& scorer, int64_t channel, float& log_sum,
                            float (&out)[kPerLane]) {
@@ -104,7 +104,7 @@ __device__ bool ReadBefore(const Scorer<T>& scorer, int64_t channel, float& log_
   return true;
 }
 
-// kSpan channels of one query's output from `channel` on.
+// Computes kSpan channels of one query's output from `channel` on.
 template <typename T>
 __device__ void AttendChannels(const Scorer<T>& scorer, int64_t channel) {
   const AttentionParams& p = scorer.p;
@@ -115,7 +115,7 @@ __device__ void AttendChannels(const Scorer<T>& scorer, int64_t channel) {
   for (int64_t first = 0; first < scorer.keys; first += kStep) {
     float scores[kStep];
     scorer.Scores(first, scores);
-    float now = largest;  // fmaxf passes over a NaN, which its exponential brings back
+    float now = largest;  // fmaxf ignores a NaN; the exponential brings it back
 #pragma unroll
     for (int s = 0; s < kStep; ++s) now = fmaxf(now, scores[s]);
     const float from = now == MinusInfinity() ? 0 : now;
@@ -145,7 +145,7 @@ __device__ void AttendChannels(const Scorer<T>& scorer, int64_t channel) {
   }
 }
 
-// Neighbouring warps have neighbouring queries of a head.
+// Neighbouring warps compute neighbouring queries of a head.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) AttendAny(const __grid_constant__ AttentionParams p) {
   const int64_t all = p.batch * p.heads * p.queries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of the attention kernels. For .cu files.
+// Addresses heads for the attention kernels. For .cu files.
 #pragma once
 
 #include <cstdint>

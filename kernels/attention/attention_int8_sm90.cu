@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention in 8 bits: out = softmax(scale q k^T) v, with q and k in int8, v and the weights in
-// e4m3 (attention_8_bits.cuh). What the scores lose in e4m3 is most of what such attention loses.
+// e4m3 (attention_8_bits.cuh). With e4m3 scores most of the error would come from the scores.
 //
-// A row of q and each of k are turned first, 16 neighbouring channels at a time, so that none
-// stands out; two rows that are turned have the product that they had before, 16 times. A row's
-// codes are at most 127 and at most 362 long, so that a score is less than 2^17: two of its bytes
-// are the last bits of a number of fp16 then, and two scores become two such numbers in two
-// instructions. What such a number is above the score goes into the line that gives the codes of
-// weights, which ends at 0 by itself: its numbers are those of fp16 that are not normal, and it is
-// cut at 0 and 1.
+// Rows of q and k are rotated first, 16 neighbouring channels at a time, so that none stands out;
+// the product of two rotated rows is 16 times the original one. Codes of a row are at most 127, and
+// the row's length is at most 362, so that a score is below 2^17. Two of its bytes then become the
+// low bits of an fp16 number, which turns two scores into two numbers with two instructions. The
+// line that makes the weights' codes subtracts the constant offset of such numbers. It ends at 0 by
+// itself, since its results are subnormal in fp16 and clipped at 0 and 1.
 #include "kernels/attention/attention_8_bits.cuh"
 #include "kernels/attention/int8_codes.cuh"
 #include "kernels/mma/warpgroup_int8.cuh"
@@ -17,7 +16,7 @@ namespace reel::kernels {
 namespace {
 
 struct QueriesInInt8 {
-  // All 128 keys at once would want more registers than there are.
+  // All 128 keys at once would need more registers than there are.
   static constexpr int kParts = 2;
 
   uint32_t words[2][4];
@@ -60,8 +59,8 @@ struct QueriesInInt8 {
                    half > 0);
     }
   }
-  // Bytes 1 and 2 of a sum are it in units of 256, rounded down. With bit 9 turned over they are
-  // what the fp16 number (1,536 + units) 2^-20 has behind its leading bit.
+  // Bytes 1 and 2 of a sum are the sum in units of 256, rounded down. With bit 9 inverted they are
+  // the mantissa of the fp16 number (1,536 + units) 2^-20.
   template <int kPart>
   __device__ void Take(uint32_t (&scores)[32]) const {
 #pragma unroll
@@ -71,7 +70,7 @@ struct QueriesInInt8 {
     }
   }
 
-  // Of a unit: eight bits, and none below 2^-12, so that 1,536 units are whole codes.
+  // The factor of a unit: eight bits, and none below 2^-12, so that 1,536 units are whole codes.
   __device__ static __half2 Steepness(float first, float second) {
     return __floats2half2_rn(Steepness(first), Steepness(second));
   }
@@ -80,7 +79,7 @@ struct QueriesInInt8 {
         __hmul2(__hsub2(scores, __float2half2_rn(kNoUnits)), __float2half2_rn(1024));
     return __hfma2(units, __hmul2(steepness, __float2half2_rn(1024)), added);
   }
-  // To the numbers of one bit behind the other below 2^-13: code c is c 2^-24.
+  // Adding these rounds to 2^-24: code c becomes c 2^-24.
   __device__ static CodeLine LineOf(__half2 steepness, __half2 added) {
     const float2 steep = __half22float2(steepness), plus = __half22float2(added);
     const auto begin = [](float per_unit, float exponent) {

@@ -8,14 +8,14 @@
 
 namespace reel::kernels {
 
-// [B, rows, N, columns]; strides in elements, 0 where it repeats.
+// [B, rows, N, columns]; strides in elements, 0 for a broadcast dimension.
 struct AttentionOperand {
   void* data = nullptr;  // null: absent
   Dtype dtype = Dtype::kF32;
   int64_t strides[4] = {};
 };
 
-// What queries and keys meet as in 8 bits.
+// The 8-bit format of queries and keys.
 enum class KeyForm : int32_t { kE4m3, kInt8 };
 
 struct AttentionParams {
@@ -23,27 +23,27 @@ struct AttentionParams {
   int64_t queries = 0;
   int64_t keys = 0;
   int64_t heads = 0;
-  int64_t width = 0;  // of a head
+  int64_t width = 0;  // channels of a head
   AttentionOperand q, k, v, out;
   AttentionOperand bias;  // [B, S, N, L]
   const int32_t* key_lengths = nullptr;
   int64_t key_lengths_stride = 0;
   AttentionOperand q_scale;  // [B, S, 1, 1]
-  // Of attention_rest, which has none of the three above; else both null.
-  AttentionOperand before;    // [B, S, N, Dh]; its data may be out's
+  // For attention_rest, which has none of the three above; otherwise both null.
+  AttentionOperand before;    // [B, S, N, Dh]; may alias out
   AttentionOperand log_sums;  // fp32 [B, S, N, 1]
   float scale = 0;
-  void* scratch = nullptr;            // of a variant that needs it: AttentionScratchBytes
+  void* scratch = nullptr;            // for variants that need it: AttentionScratchBytes
   KeyForm key_form = KeyForm::kE4m3;  // of a call with a scratch
 };
 
-inline constexpr int64_t kMostPromptKeys = 128;  // of cross_attention and attention_rest
+inline constexpr int64_t kMostPromptKeys = 128;  // for cross_attention and attention_rest
 
 void AttentionLoops(const AttentionParams& params);
 int32_t LaunchAttentionGeneric(const AttentionParams& params, void* stream);
 bool CrossAttentionVectorAccepts(const AttentionParams& params);
 int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream);
-// Write keys and values to the scratch first, by the last one.
+// The two lossy variants write keys and values to the scratch first, by the last launcher here.
 bool AttentionE4m3Accepts(const AttentionParams& params);
 int32_t LaunchAttentionE4m3Sm90(const AttentionParams& params, void* stream);
 bool AttentionInt8Accepts(const AttentionParams& params);

@@ -20,7 +20,7 @@ int64_t OffsetOf(const AttentionOperand& operand, const Place& place) {
          place.head * operand.strides[2];
 }
 
-// `count` values along the last dimension.
+// Reads `count` values along the last dimension.
 void Read(const AttentionOperand& operand, const Place& place, std::vector<double>& values) {
   VisitFloating(operand.dtype, [&]<typename T>(T) {
     const T* data = static_cast<const T*>(operand.data) + OffsetOf(operand, place);
@@ -39,7 +39,7 @@ void Write(const AttentionOperand& operand, const Place& place, const std::vecto
   });
 }
 
-// In place; all zero where no score is above minus infinity.
+// Softmax in place; all zero if no score is above minus infinity.
 void Softmax(std::vector<double>& scores) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   double largest = kNone;
@@ -81,7 +81,7 @@ class OneQuery {
     return std::clamp<int64_t>(p_.key_lengths[query.batch * p_.key_lengths_stride], 0, p_.keys);
   }
 
-  // The keys before count as one more, whose value is their output and whose score their sum's.
+  // The earlier keys count as one more key: its value is their output, its score their log-sum.
   bool HasBefore() const { return p_.before.data != nullptr; }
   void AddBefore(const Place& query) {
     Read(p_.before, query, other_);

@@ -22,14 +22,13 @@
 namespace reel::kernels {
 namespace {
 
-// What queries bring beside the keys: a bias for each of their scores, or what they have met
-// before.
+// What queries bring beside the keys: a bias for each score, or an earlier result.
 enum class Beside { kNothing, kRowBias, kBefore };
 
-// Of 16 queries of a warp; two halve what it reads of keys and values for each.
+// Tiles of 16 queries of a warp; two tiles halve its reads of keys and values.
 constexpr int TilesFor(Beside beside) { return beside == Beside::kNothing ? 2 : 1; }
-// Of 255, 168 or 128 registers a thread. What was found before is read where it is needed, and so
-// wants many warps.
+// Of 255, 168 or 128 registers a thread. An earlier result is read when it is needed, so it profits
+// from many warps.
 constexpr int BlocksPerSm(Beside beside, int width, int used) {
   if (beside == Beside::kBefore) return width == 64 && used <= 64 ? 4 : 2;
   return beside == Beside::kRowBias ? 3 : 2;
@@ -41,8 +40,8 @@ struct CrossCall {
   int64_t queries_of_part;  // whole runs of a warp's queries
 };
 
-// kUsed: there are no more keys. Weights of keys that do not count are 0, and their products add
-// nothing, so the bits do not depend on how many take part.
+// kUsed: there are no more keys. Keys that do not count have weight 0 and add nothing, so the bits
+// do not depend on kUsed.
 template <typename T, int kWidth, Beside kBeside, int kUsed>
 __global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(kBeside, kWidth, kUsed))
     CrossAttend(const __grid_constant__ CrossCall call) {
@@ -121,8 +120,8 @@ __global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(kBeside, kWidth, kU
   }
 }
 
-// Blocks for a head of so many runs of queries, a run for a warp at a time: as many as fill the
-// device's places once, or more often where that leaves a tenth of it idle.
+// Blocks for a head of `runs` runs of queries, one run a warp at a time: as many as fill the device
+// once, or more if that leaves a tenth of it idle.
 int64_t PartsFor(int64_t heads, int64_t runs, int64_t places) {
   int64_t parts = 1;
   for (int64_t times = 1; times <= 4; ++times) {
@@ -144,7 +143,7 @@ int32_t LaunchCross(const AttentionParams& p, int64_t multiprocessors, cudaStrea
       PartsFor(heads, runs, multiprocessors * BlocksPerSm(kBeside, kWidth, kUsed));
   const int64_t runs_of_part = (runs - 1) / wanted + 1;
   const int64_t parts = (runs - 1) / runs_of_part + 1;
-  // More would write 256 GB at least.
+  // A longer grid would write 256 GB at least.
   if (heads * parts > 0x7fffffff) return cudaErrorInvalidConfiguration;
   const auto kernel = CrossAttend<T, kWidth, kBeside, kUsed>;
   if constexpr (kBytes > kAlwaysThere) {

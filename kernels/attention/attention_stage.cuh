@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block's shared memory in cross_attention, and the copies into it and into a warp's registers.
-// For .cu files of sm_80 and later.
+// A block's shared memory in cross_attention, and copies into it and into a warp's registers. For
+// .cu files of sm_80 and later.
 #pragma once
 
 #include "kernels/attention/attention_heads.cuh"
@@ -11,7 +11,7 @@ namespace reel::kernels {
 
 inline constexpr int kCrossWarps = 4;
 inline constexpr int kCrossThreads = 32 * kCrossWarps;
-inline constexpr int kKeys = 128;  // that shared memory has room for; zeros behind the last
+inline constexpr int kKeys = 128;  // fit into shared memory; zeros past the last
 
 // 2^x within 2 ulp; 0 below the normal numbers.
 __device__ inline float Exp2(float x) {
@@ -27,13 +27,13 @@ struct Shared {
   float bias[kKeys];  // times log2(e)
 };
 
-// Where vector `chunk` of a key lies. Eight lanes at once read four neighbours of two keys: those
-// of odd keys lie in the other banks.
+// The position of vector `chunk` of a key. Eight lanes read four neighbouring vectors of two keys
+// at once: those of odd keys are in the other banks.
 template <int kWidth>
 __device__ inline unsigned KeyVector(unsigned key, unsigned chunk) {
   return key * (kWidth / 8) + (chunk ^ (key % 2 * 4));
 }
-// Of a value. Eight lanes at once read the same vector of eight keys.
+// The position of a value. Eight lanes read the same vector of eight keys at once.
 template <int kWidth>
 __device__ inline unsigned ValueVector(unsigned key, unsigned chunk) {
   return key * (kWidth / 8) + (chunk ^ (key % 8));
@@ -46,7 +46,7 @@ struct Lane {
 __device__ inline Lane ThisLane() { return {threadIdx.x % 32 / 4, threadIdx.x % 4}; }
 __device__ inline float MinusInfinity() { return __uint_as_float(0xff800000u); }
 
-// The vectors of this thread among those of the first kUsed keys: `body(key, chunk)`.
+// Calls `body(key, chunk)` for this thread's vectors of the first kUsed keys.
 template <int kWidth, int kUsed, typename Body>
 __device__ inline void ForEachVector(const Body& body) {
   constexpr unsigned kChunks = kWidth / 8;
@@ -66,8 +66,8 @@ __device__ inline void StageKeys(const T* k, int64_t stride, unsigned keys, uint
   });
 }
 
-// Word w of the vector 4 g + c goes to word c of the vector 4 g + w: of four neighbouring outputs
-// of the second product a lane then has 8 channels that lie side by side.
+// Word w of vector 4 g + c goes to word c of vector 4 g + w, so that a lane's outputs of four
+// neighbouring products are 8 contiguous channels.
 template <typename T, int kWidth, int kUsed>
 __device__ inline void StageValues(const T* v, int64_t stride, unsigned keys, uint4* to) {
   ForEachVector<kWidth, kUsed>([&](unsigned key, unsigned chunk) {
@@ -82,7 +82,7 @@ __device__ inline void StageValues(const T* v, int64_t stride, unsigned keys, ui
   });
 }
 
-// The biases of one head, of the type of q or fp32.
+// The biases of one head, in q's type or fp32.
 template <typename T>
 struct HeadBias {
   const AttentionOperand& bias;
@@ -103,13 +103,13 @@ __device__ inline void StageBias(const HeadBias<T>& bias, unsigned keys, float* 
   to[key] = there ? bias.At(0, key) : 0;
 }
 
-// A lane's part of a warp's: rows `row` and `row + 8` of every tile.
+// A lane's part of a warp's queries: rows `row` and `row + 8` of every tile.
 template <int kTiles, int kWidth>
 struct Queries {
   uint4 vectors[kTiles][2][kWidth / 32];
 };
 
-// `left`: queries from `first` to the end, which may be none.
+// `left`: queries from `first` to the end; may be zero or less.
 template <typename T, int kTiles, int kWidth>
 __device__ inline void LoadQueries(const T* first, int64_t stride, int left,
                                    Queries<kTiles, kWidth>& queries) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values to tiles of 8 bits (tile_layout.h), before attention_e4m3_sm90.cu and
+// Converts keys and values to 8-bit tiles (tile_layout.h), before attention_e4m3_sm90.cu and
 // attention_int8_sm90.cu: a block a tile. Bound by memory: 256 bytes a key are read, 137 written.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -22,7 +22,7 @@ constexpr int kChunks = kTiledHeadWidth / 8;  // vectors of 16 bytes
 constexpr int kStride = kThreads / kChunks;
 constexpr int kKeysOfThread = kTileKeys / kStride;
 
-// The exponent above the number with these bits.
+// The smallest exponent above the number with these bits.
 __device__ inline int ExponentAbove(unsigned bits) { return static_cast<int>(bits >> 23) - 126; }
 
 template <typename T>
@@ -39,13 +39,13 @@ __device__ inline unsigned LargestBits(const uint4& vector) {
 
 template <typename T>
 struct Block {
-  unsigned largest[2][kThreads / 32];  // of keys, of values
-  // A column is read by 16 keys at a time: two more channels keep them in different banks.
+  unsigned largest[2][kThreads / 32];  // for keys, for values
+  // 16 keys read a column at a time: two padding channels put them into different banks.
   T values[kTileKeys][kTiledHeadWidth + 2];
   alignas(16) unsigned char tile[kKeyTileBytes];
 };
 
-// 16 keys of row `row`, in the order of a column.
+// Stores 16 keys of row `row`, in a column's order.
 template <typename T>
 __device__ inline uint4 ValueCodes(const Block<T>& block, int column, int row, float factor) {
   const int channel = KeyTile::ChannelOf(row);
@@ -62,7 +62,7 @@ __device__ inline uint4 ValueCodes(const Block<T>& block, int column, int row, f
   return {words[0], words[1], words[2], words[3]};
 }
 
-// The same of the row whose product is the sum of the weights: `code` where there is a key.
+// The same for the row whose product is the sum of the weights: `code` for each existing key.
 __device__ inline uint4 SumCodes(int column, int keys, uint32_t code) {
   uint32_t words[4];
 #pragma unroll
@@ -76,8 +76,8 @@ __device__ inline uint4 SumCodes(int column, int keys, uint32_t code) {
   return {words[0], words[1], words[2], words[3]};
 }
 
-// A thread's 8 channels of a key, of which 8 threads side by side have all. From the largest of
-// what Measure finds in a tile Factor makes what its codes are to be multiplied with.
+// A thread has 8 channels of a key; 8 neighbouring threads have all. Measure finds the largest of a
+// tile, from which Factor makes the factor for codes.
 struct KeysInE4m3 {
   __device__ static unsigned Measure(const float (&x)[8]) { return LargestOf(x); }
   // 2^ke
@@ -89,7 +89,7 @@ struct KeysInE4m3 {
   }
 };
 struct KeysInInt8 {
-  // Turns them as well.
+  // Also rotates them.
   __device__ static unsigned Measure(float (&x)[8]) {
     float squares = 0;
 #pragma unroll
@@ -134,14 +134,14 @@ __global__ void __launch_bounds__(kThreads)
                      : uint4{};
     largest_key = max(largest_key, Keys::Measure(keys[i]));
     largest_value = max(largest_value, LargestBits<T>(values));
-    // Rows of an odd number of words: in words, not in vectors.
+    // Rows have an odd number of words, so copy words, not vectors.
     auto* row = reinterpret_cast<uint32_t*>(&block.values[lane_key + i * kStride][8 * chunk]);
     row[0] = values.x, row[1] = values.y, row[2] = values.z, row[3] = values.w;
   }
   unsigned largest[2] = {largest_key, largest_value};
   GroupMaxes<kThreads>(largest, block.largest[0]);
   const bool finite = max(largest[0], largest[1]) < 0x7f800000u;
-  // 2^-ve is e4m3 from 2^-9 to 2^8.
+  // e4m3 represents 2^-ve from 2^-9 to 2^8.
   const int value_exponent = min(max(ExponentAbove(largest[1]) - 8, -8), 9);
   const float key_factor = finite ? Keys::Factor(largest[0]) : 1.0f;
   const float value_factor = exp2f(static_cast<float>(-value_exponent));

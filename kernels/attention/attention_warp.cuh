@@ -10,8 +10,8 @@
 
 namespace reel::kernels {
 
-// What a row's scores are brought down by, so that its largest weight is 1; in fp16 2^15, which
-// keeps the bits of small ones, as long as fp32 still tells such steps apart.
+// Scores are shifted so that a row's largest weight is 1; in fp16 2^15, which keeps the bits of
+// small weights, as long as fp32 resolves such steps.
 template <typename T>
 __device__ inline float LessFor(float largest) {
   if (largest == MinusInfinity()) return 0;
@@ -19,16 +19,16 @@ __device__ inline float LessFor(float largest) {
   return fabsf(largest) < 1048576.0f ? kExponent - largest : -largest;
 }
 
-// Of the first kUsed keys, as all that follows.
+// Applies to the first kUsed keys, like everything below.
 template <int kTiles, int kUsed>
 using Scores = float[kTiles][kUsed / 8][4];
 
-// The order of channels in a product is free: a lane's vector of 8 serves two products of 16.
+// The order of channels in a product is free, so a lane's vector of 8 serves two products of 16.
 template <typename T, int kTiles, int kWidth, int kUsed>
 __device__ inline void Multiply(const Queries<kTiles, kWidth>& queries, const uint4* keys,
                                 Scores<kTiles, kUsed>& scores) {
   const Lane lane = ThisLane();
-  // Every other vector lies at a constant distance.
+  // Every second vector is at a constant distance.
   const uint4* at[2] = {keys + KeyVector<kWidth>(lane.row, lane.column),
                         keys + KeyVector<kWidth>(lane.row, 4 + lane.column)};
 #pragma unroll
@@ -58,7 +58,7 @@ __device__ inline void Multiply(const Queries<kTiles, kWidth>& queries, const ui
   }
 }
 
-// What the scores of a head are made of beside the product.
+// Adds factors and biases to the scores of a head.
 template <typename T>
 struct ScoreTerms {
   const AttentionParams& p;
@@ -68,7 +68,7 @@ struct ScoreTerms {
   unsigned keys;
 };
 
-// The factor of each of a lane's rows.
+// The factors of a lane's two rows.
 template <typename T, int kTiles>
 __device__ inline void RowFactors(const ScoreTerms<T>& terms, int64_t first, int left,
                                   float (&factors)[2 * kTiles]) {
@@ -100,7 +100,7 @@ __device__ inline void AddHeadBias(const ScoreTerms<T>& terms, const float (&fac
   }
 }
 
-// One of its own for every row.
+// A bias for each row.
 template <typename T, int kTiles, int kUsed>
 __device__ inline void AddRowBias(const ScoreTerms<T>& terms, int64_t first, int left,
                                   const float (&factors)[2 * kTiles],
@@ -123,7 +123,7 @@ __device__ inline void AddRowBias(const ScoreTerms<T>& terms, int64_t first, int
   }
 }
 
-// Minus infinity behind the last key, whatever the product with zeros is there.
+// Minus infinity past the last key, whatever the product with zeros is.
 template <int kTiles, int kUsed>
 __device__ inline void LeaveOut(unsigned keys, Scores<kTiles, kUsed>& scores) {
   if (keys == kUsed) return;
@@ -137,7 +137,7 @@ __device__ inline void LeaveOut(unsigned keys, Scores<kTiles, kUsed>& scores) {
   }
 }
 
-// Over the four lanes of a row.
+// Reduces over the four lanes of a row.
 __device__ inline float RowMax(float value) {
   value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
   return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
@@ -147,13 +147,13 @@ __device__ inline float RowSum(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-// As the second product takes them: 16 keys at a time, rows and columns as in MultiplyAdd's a.
+// In the layout of the second product: 16 keys at a time, rows and columns as in MultiplyAdd's a.
 template <int kTiles, int kUsed>
 using Weights = uint32_t[kTiles][kUsed / 16][4];
 template <int kTiles>
 using Sums = float[kTiles][2];
 
-// A NaN is passed over by the maximum, and brought back by its exponential.
+// The maximum ignores a NaN; its exponential brings it back.
 template <typename T, int kTiles, int kUsed, typename BeforeT>
 __device__ inline void Softmax(const Scores<kTiles, kUsed>& scores, Weights<kTiles, kUsed>& weights,
                                BeforeT& before, Sums<kTiles>& sums) {
@@ -179,7 +179,7 @@ __device__ inline void Softmax(const Scores<kTiles, kUsed>& scores, Weights<kTil
   }
 }
 
-// Where a warp's rows of outputs lie.
+// The addresses of a warp's rows of outputs.
 template <typename T>
 struct OutputRows {
   T* out;
@@ -189,7 +189,7 @@ struct OutputRows {
   int left;
 };
 
-// 64 channels from `part` * 64 on, divided by the sums and stored.
+// Divides 64 channels from `part` * 64 on by the sums, and stores them.
 template <typename T, int kWidth, int kTiles, int kUsed, typename BeforeT>
 __device__ inline void MultiplyAndStore(const Weights<kTiles, kUsed>& weights,
                                         const BeforeT& before, const Sums<kTiles>& sums,

@@ -17,7 +17,7 @@
 
 namespace reel::kernels {
 
-// The largest weight is 2^8: codes begin at 2^-7.
+// The largest weight is 2^8, so codes begin at 2^-7.
 inline constexpr float kLargestExponent = 8 + 7;
 
 __device__ inline __half2 Halves(uint32_t word) { return reinterpret_cast<const __half2&>(word); }
@@ -25,13 +25,13 @@ __device__ inline uint32_t Word(__half2 halves) {
   return reinterpret_cast<const uint32_t&>(halves);
 }
 
-// The largest of each of the two rows, the first low.
+// The maxima of the two rows, the first in the low half.
 __device__ inline __half2 LargestScores(const uint32_t (&scores)[32]) {
   __half2 most[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     most[r] = __hmax2(Halves(scores[r]), Halves(scores[2 + r]));
-    // Three at a time are one instruction.
+    // The compiler makes one instruction of three.
 #pragma unroll
     for (int j = 2; j < 16; j += 2) {
       most[r] = __hmax2(__hmax2(most[r], Halves(scores[2 * j + r])), Halves(scores[2 * j + 2 + r]));
@@ -42,26 +42,27 @@ __device__ inline __half2 LargestScores(const uint32_t (&scores)[32]) {
   return __hmax2(both, Halves(__shfl_xor_sync(0xffffffffu, Word(both), 2)));
 }
 
-// What makes numbers of scores whose lower bytes are the codes of their weights.
+// Parameters of the line that maps scores to numbers whose low bytes are the codes of their
+// weights.
 struct CodeLine {
   __half2 times, plus;
 };
 
-// From scores to weights, with a reference for each of the two rows: a whole number that no
-// exponent so far is above.
+// Turns scores into weights, with a reference for each of the two rows: a whole number that no
+// exponent so far exceeds.
 template <typename Queries>
 class Weights {
  public:
-  // `words` are the operand of the product with values; factors() take sums so far to the new
-  // reference. A row of NaN has weights of 0, and so a sum of 0.
+  // `words` are the operand of the product with values; factors() rescale earlier sums to the new
+  // reference. A row of NaN gets weights of 0, and so a sum of 0.
   __device__ void Make(const uint32_t (&scores)[32], const float (&factor)[2],
                        const TileFactors& tile, uint32_t (&words)[16]) {
     const __half2 steepness =
         Queries::Steepness(factor[0] * tile.key_factor, factor[1] * tile.key_factor);
     const __half2 exponent = __float2half2_rn(tile.value_exponent);
     const __half2 most = Queries::Exponents(LargestScores(scores), steepness, exponent);
-    // Above 1,024 fp16 has no halves any more, and above 2,048 not every whole number: as much
-    // further up as rounding may take.
+    // Above 1,024 fp16 has no halves, and above 2,048 not every whole number: add the largest
+    // rounding error.
     const __half2 above = __hfma2(__habs2(most), __float2half2_rn(0x1p-10f), most);
     const __half2 reference = __hmax2(reference_, h2ceil(above));
     factors_ = __half22float2(h2exp2(__hsub2(reference_, reference)));
@@ -89,15 +90,15 @@ class Weights {
   float2 factors_;
 };
 
-// What products of tiles add up to: of every 8 channels j two of each row, and behind the last
-// channels the sum of the weights, which the first lane of four has.
+// The accumulated products of tiles: of every 8 channels j two for each row, and after the last
+// channels the sum of the weights, on the first lane of four.
 struct Outputs {
   float sums[36] = {};
 
   __device__ void Add(const float (&products)[36], const float2& factors) {
 #pragma unroll
     for (int i = 0; i < 36; ++i) {
-      if (i > 32 && i % 2 == 1) continue;  // beside the sums of the weights is nothing
+      if (i > 32 && i % 2 == 1) continue;  // only the sums of the weights are used
       sums[i] = fmaf(sums[i], i % 4 < 2 ? factors.x : factors.y, products[i]);
     }
   }

@@ -61,7 +61,7 @@ constexpr const char* DtypeName(Dtype dtype) {
   return "unknown";
 }
 
-// The three types that operators compute on.
+// The three types that operators compute in.
 constexpr bool IsFloating(Dtype dtype) {
   return dtype == Dtype::kF16 || dtype == Dtype::kBf16 || dtype == Dtype::kF32;
 }

@@ -98,7 +98,7 @@ decltype(auto) VisitFloating(Dtype dtype, Body&& body) {
     case Dtype::kF32:
       return body(float{});
     default:
-      std::abort();  // operators have refused every other type at their door
+      std::abort();  // operators' checks have refused every other type
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash that every machine and build comes to. Not against who means harm: that wants digest/.
+// A hash that is the same on every machine and build. Not safe against attackers: use digest/.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Fnv1a {
   void Add(uint32_t value) {
     for (int shift = 0; shift < 32; shift += 8) AddByte(value >> shift & 0xFF);
   }
-  // The low bits of FNV mix badly: fold the high half in.
+  // The low bits of FNV mix badly: XOR in the high half.
   uint32_t value() const {
     const uint64_t mixed = (hash_ ^ hash_ >> 29) * 0xBF58476D1CE4E5B9;
     return static_cast<uint32_t>(mixed >> 32);

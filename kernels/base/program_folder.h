@@ -6,7 +6,7 @@
 
 namespace reel::kernels {
 
-// Empty when the system does not tell.
+// Empty if the system does not say.
 std::filesystem::path ProgramFolder();
 
 }  // namespace reel::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two status macros that every folder uses; this abseil release has none.
+// The two status macros of the tree; this abseil release has none.
 #pragma once
 
 #include <utility>

@@ -10,7 +10,7 @@
 namespace reel::kernels {
 namespace {
 
-// Ranks above the limit stay visible in `rank`, but only that many sizes are kept.
+// `rank` keeps a value above the limit, but only kMaxRank sizes are stored.
 size_t Kept(int rank) { return static_cast<size_t>(std::clamp(rank, 0, kMaxRank)); }
 
 // A term of a difference of two addresses: step * k for low <= k <= high, in bytes.
@@ -45,8 +45,8 @@ void AddTerms(const TensorView& view, bool negative, std::vector<Term>& terms) {
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - ((a % b != 0 && a < 0) ? 1 : 0); }
 
-// Whether a sum of the terms from `index` on lies strictly between `low` and `high`. Terms are
-// sorted, largest step first, so that each level leaves few candidates; `budget` bounds the rest.
+// Whether a sum of the terms from `index` on is strictly between `low` and `high`. Terms are
+// sorted, largest step first, so that each level leaves few candidates; `budget` bounds the search.
 bool Reaches(absl::Span<const Term> terms, int64_t low, int64_t high, int& budget) {
   if (terms.empty()) return low < 0 && high > 0;
   if (--budget < 0) return true;
@@ -153,8 +153,8 @@ Overlap OverlapOf(const TensorView& a, const TensorView& b) {
   AddTerms(b, true, terms);
   std::sort(terms.begin(), terms.end(),
             [](const Term& x, const Term& y) { return x.step > y.step; });
-  // An element of a begins at a.data + s, one of b at b.data + t: they meet when s - t lies within
-  // an element's length of b.data - a.data.
+  // Elements of a are at a.data + s, those of b at b.data + t: they overlap if s - t is within an
+  // element's length of b.data - a.data.
   const auto distance = static_cast<int64_t>(reinterpret_cast<uintptr_t>(b.data) -
                                              reinterpret_cast<uintptr_t>(a.data));
   int budget = 4096;
@@ -170,7 +170,7 @@ bool MayRepeatElements(const TensorView& view) {
     if (view.sizes[d] > 1) dims.emplace_back(std::abs(view.strides[d]), view.sizes[d]);
   }
   std::sort(dims.begin(), dims.end());
-  int64_t reach = 0;  // of the smaller strides together
+  int64_t reach = 0;  // sum of the smaller strides' ranges
   for (const auto& [stride, size] : dims) {
     if (stride <= reach) return true;
     reach += stride * (size - 1);

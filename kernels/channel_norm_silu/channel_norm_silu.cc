@@ -47,7 +47,7 @@ void Check(const ChannelNormSiluArgs& args, ArgumentChecks& checks) {
   if (args.sum.has_value()) checks.Output("sum", *args.sum);
 }
 
-// A vector [B,C] over the pixels of its batch.
+// Addresses a vector [B,C] for the pixels of its batch.
 RowOperand OverPixels(const std::optional<TensorView>& vector) {
   if (!vector.has_value()) return {};
   RowOperand operand{

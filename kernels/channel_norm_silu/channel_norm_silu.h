@@ -30,7 +30,7 @@ struct ChannelNormSiluArgs {
   double eps = 1e-8;
 };
 
-// Statuses as in RmsNorm; INVALID_ARGUMENT too for padding of no frames.
+// Statuses as in RmsNorm; also INVALID_ARGUMENT for padding without frames.
 absl::Status ChannelNormSilu(const ChannelNormSiluArgs& args, const Execution& run);
 
 OpVariants ChannelNormSiluCpuVariants();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the channels of a pixel lie side by side, a pixel at a time; where they have a plane each,
-// pixels side by side, a channel at a time.
+// If a pixel's channels are contiguous, it handles a pixel at a time; if each channel is a plane,
+// many pixels at a time, channel by channel.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kPixels = 64;
 
-// Every `stride`-th element from `offset` on, in fp32.
+// Reads every `stride`-th element from `offset` on, as fp32.
 REEL_INLINE void LoadEvery(const RowOperand& operand, int64_t offset, int64_t stride, int64_t count,
                            float* out) {
   VisitFloating(operand.dtype, [&]<typename T>(T) {
@@ -34,12 +34,13 @@ REEL_INLINE void StoreEvery(const RowOperand& operand, int64_t offset, int64_t s
   });
 }
 
-// Of the channels; bias is the same for all pixels, the others for those of one of the batch.
+// Vectors over the channels; the bias is the same for all pixels, the others belong to a batch
+// entry.
 struct Vectors {
   std::vector<float> bias, scale, shift;
 };
 
-// Those of the batch that a row is of.
+// The vectors of the batch entry that a row belongs to.
 REEL_INLINE void LoadVectors(const ChannelNormSiluParams& params, int64_t row, Vectors& vectors) {
   if (params.scale.data == nullptr) return;
   const int64_t width = params.shape.width;
@@ -48,7 +49,7 @@ REEL_INLINE void LoadVectors(const ChannelNormSiluParams& params, int64_t row, V
   LoadEvery(shift, RowOffset(params.shape, shift, row), shift.inner, width, vectors.shift.data());
 }
 
-// Pixels [row, row + count) that lie at one distance from each other, all of one frame.
+// Pixels [row, row + count) at equal distances, all in one frame.
 class Pixels {
  public:
   REEL_INLINE Pixels(const ChannelNormSiluParams& params, int64_t row, int64_t count)
@@ -91,7 +92,7 @@ class Pixels {
     const int64_t offset = RowOffset(params_.shape, operand, row_) + channel * operand.inner;
     StoreEvery(operand, offset + further, StrideOf(operand), count_, values);
   }
-  // What the norm is of.
+  // Reads c, the input of the norm.
   REEL_INLINE void Add(int64_t channel, const std::vector<float>& bias, float* sum) const {
     Load(params_.x, channel, sum);
     if (params_.residual.data != nullptr) {
@@ -105,7 +106,7 @@ class Pixels {
     }
     if (params_.sum.data != nullptr) Store(params_.sum, channel, 0, sum);
   }
-  // At their place and in every pad that they fill.
+  // Writes them to their place and to every pad that they fill.
   REEL_INLINE void Write(int64_t channel, const float* values) const {
     const Copies copies = CopiesOf(params_, row_);
     for (int64_t frame = -copies.front; frame <= copies.back; ++frame) {
@@ -117,13 +118,13 @@ class Pixels {
   const int64_t row_, count_;
 };
 
-// The same of pixels whose channels lie side by side, a pixel at a time.
+// The same for pixels with contiguous channels, a pixel at a time.
 class PixelsApart {
  public:
   REEL_INLINE PixelsApart(const ChannelNormSiluParams& params, int64_t row, int64_t count)
       : params_(params), row_(row), count_(count) {}
 
-  // `sum` has room for the channels, twice.
+  // `sum` has room for twice the channels.
   REEL_INLINE void Convert(const Vectors& vectors, float* sum) const {
     const int64_t width = params_.shape.width;
     const Copies copies = CopiesOf(params_, row_);
@@ -155,7 +156,7 @@ class PixelsApart {
   }
 
  private:
-  // Where an operand has these pixels.
+  // The address of these pixels in an operand.
   class Place {
    public:
     REEL_INLINE Place(const ChannelNormSiluParams& params, const RowOperand& operand, int64_t row)

@@ -13,7 +13,7 @@ struct ChannelNormSiluParams {
   RowOperand scale, shift;
   int64_t frames = 0;
   int64_t frame_rows = 0;        // pixels of a frame
-  int64_t out_frame_stride = 0;  // elements from a frame of out to the next
+  int64_t out_frame_stride = 0;  // elements between frames of out
   int64_t pad_front = 0;
   int64_t pad_back = 0;
   bool silu = true;

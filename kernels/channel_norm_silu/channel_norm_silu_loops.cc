@@ -10,7 +10,7 @@
 namespace reel::kernels {
 namespace {
 
-// The row at its place and in every pad that it fills.
+// Writes the row to its place and to every pad that it fills.
 void WriteCopies(const ChannelNormSiluParams& params, int64_t row,
                  const std::vector<double>& values) {
   const Copies copies = CopiesOf(params, row);

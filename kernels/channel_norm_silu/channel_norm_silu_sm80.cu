@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pixels of 16-byte vectors (ChannelNormSiluVectorAccepts). Up to 1024 channels of 16 bits whose
-// frames are runs of pixels: a block is some pixels of one frame, which says once how often they
-// are written; other calls by the general kernel.
+// channel_norm_silu for pixels of 16-byte vectors (ChannelNormSiluVectorAccepts). With up to 1024
+// channels of 16 bits in frames of contiguous pixels, a block handles pixels of one frame and
+// decides once how often they are written; other calls take the general kernel.
 #include "kernels/channel_norm_silu/channel_norm_silu_row.cuh"
 #include "kernels/rows/plain_norm.cuh"
 
@@ -51,7 +51,7 @@ struct FrameModulation {
   }
 };
 
-// What the norm is of beside x. A bias alone costs no more loads than x, and is there for certain.
+// What is added to x before the norm. A bias alone needs no more loads than x.
 enum class Added { kNothing, kBias, kAny };
 
 Added AddedOf(const ChannelNormSiluParams& p) {
@@ -59,7 +59,7 @@ Added AddedOf(const ChannelNormSiluParams& p) {
   return p.bias.data != nullptr ? Added::kBias : Added::kNothing;
 }
 
-// One vector of what the norm is of.
+// One vector of the norm's input.
 template <typename T, Added kAdded>
 __device__ void Unpacked(const PlainChannelNorm& p, const uint4& x, const uint4& residual,
                          const uint4& bias, float (&values)[kPerVector<T>]) {
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kVectorThreads)
   }
 }
 
-// Whole clips of frames of pixels a stride apart, vectors of the pixels' type.
+// Whole clips of frames of equally spaced pixels, and vectors of the pixels' type.
 bool IsPlain(const ChannelNormSiluParams& p) {
   const int64_t inner_rows = p.shape.dims < 2 ? p.shape.rows : p.shape.sizes[1];
   const bool modulated = p.scale.data != nullptr;

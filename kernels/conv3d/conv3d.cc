@@ -14,7 +14,7 @@ namespace {
 
 constexpr KernelVariant kCpuVariants[] = {CpuVariant<Conv3dLoops>("loops")};
 
-// Whether every side of `out` is what stride and padding make of x and the kernel.
+// Whether the sizes of `out` follow from x, the kernel, stride and padding.
 bool SidesFit(const Conv3dArgs& args) {
   for (int d = 0; d < 3; ++d) {
     const auto i = static_cast<size_t>(d);

@@ -8,7 +8,7 @@
 
 namespace reel::kernels {
 
-// Of five dims; strides in elements.
+// Five dimensions; strides in elements.
 struct VolumeOperand {
   void* data = nullptr;
   Dtype dtype = Dtype::kF32;

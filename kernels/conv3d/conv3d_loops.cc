@@ -35,7 +35,7 @@ double BiasOf(const Conv3dParams& params, int64_t output) {
   return value;
 }
 
-// Calls `visit` with every place of five dims, the last fastest.
+// Calls `visit` for every index of five dimensions, the last one fastest.
 template <typename Visit>
 void ForEach(const int64_t (&sizes)[5], Visit&& visit) {
   int64_t count = 1;
@@ -50,7 +50,7 @@ void ForEach(const int64_t (&sizes)[5], Visit&& visit) {
   }
 }
 
-// One output: every tap of the kernel that lies within x.
+// One output: every tap of the kernel that is inside x.
 double SumAt(const Conv3dParams& params, const Place& out) {
   double sum = BiasOf(params, out[1]);
   const int64_t taps[5] = {1, params.weight.sizes[1], params.weight.sizes[2],

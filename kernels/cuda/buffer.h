@@ -11,10 +11,10 @@
 
 namespace reel::kernels {
 
-// Plain cudaMalloc, so that an overrun is not hidden by a pool. Must outlive the work that uses it.
+// Uses plain cudaMalloc, since a pool would hide overruns. Must outlive the work that uses it.
 class DeviceBuffer {
  public:
-  // RESOURCE_EXHAUSTED when the device has no such room; zero bytes are legal and have no data.
+  // RESOURCE_EXHAUSTED if the device lacks the memory; zero bytes are legal and have no data.
   static absl::StatusOr<DeviceBuffer> Create(int device, size_t bytes);
 
   void* data() const { return data_.get(); }
@@ -30,7 +30,7 @@ class DeviceBuffer {
   size_t size_;
 };
 
-// Host memory that a device copies from and to while the CPU goes on.
+// Host memory that a device can copy from and to while the CPU continues.
 class PinnedBuffer {
  public:
   static absl::StatusOr<PinnedBuffer> Create(size_t bytes);
@@ -48,7 +48,7 @@ class PinnedBuffer {
   size_t size_;
 };
 
-// `bytes` from one place to another, in the order of the stream; either may be on the host.
+// Copies `bytes`, in the stream's order; either side may be on the host.
 absl::Status CopyAsync(void* to, const void* from, size_t bytes, CudaStreamView stream);
 
 }  // namespace reel::kernels

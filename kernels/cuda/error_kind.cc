@@ -5,7 +5,7 @@
 
 namespace reel::kernels {
 
-// What NeedsReset goes by.
+// The numbers that NeedsReset uses.
 static_assert(cudaErrorNoDevice == 100 && cudaErrorECCUncorrectable == 214 &&
               cudaErrorNvlinkUncorrectable == 220 && cudaErrorSystemNotReady == 802);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts CUDA errors by what can be done about them.
+// Sorts CUDA errors by the remedy that they need.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace reel::kernels {
 
-// Of a cudaError_t other than success.
+// The kind of a cudaError_t other than success.
 DeviceErrorKind CudaErrorKind(int32_t error);
 
 }  // namespace reel::kernels

@@ -10,9 +10,9 @@
 namespace reel::kernels {
 namespace {
 
-constexpr size_t kMostBytes = 4096;  // more is not a counter
+constexpr size_t kMostBytes = 4096;  // a larger memset is not a counter
 
-// Those in front of a node, or behind it.
+// The nodes before a node, or after it.
 struct Neighbours {
   std::vector<cudaGraphNode_t> nodes;
   std::vector<cudaGraphEdgeData> edges;
@@ -29,7 +29,7 @@ cudaError_t Read(const Ask& ask, cudaGraphNode_t node, Neighbours& neighbours) {
   return error;
 }
 
-// A kernel that does the same, between the same neighbours.
+// Adds a kernel that does the same, between the same neighbours.
 cudaError_t Replace(cudaGraph_t graph, cudaGraphNode_t node, const cudaMemsetParams& zero) {
   Neighbours before, behind;
   cudaError_t error = Read(&cudaGraphNodeGetDependencies, node, before);
@@ -55,7 +55,7 @@ cudaError_t Replace(cudaGraph_t graph, cudaGraphNode_t node, const cudaMemsetPar
   return error == cudaSuccess ? cudaGraphDestroyNode(node) : error;
 }
 
-// Whether it is a counter's zero, and what of.
+// Whether the node zeroes a counter, and which.
 cudaError_t Look(cudaGraphNode_t node, bool& is_small_zero, cudaMemsetParams& params) {
   is_small_zero = false;
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries set their counters, some bytes each, to zero before a kernel. Recorded, that is a node
-// for memory, beside which a device pauses 2 to 4 us; beside a kernel it hardly does.
+// Replaces memsets of counters in recorded graphs by kernels. Libraries zero their counters, a few
+// bytes each, before a kernel; a device pauses 2 to 4 us beside such a memory node, and hardly at
+// all beside a kernel.
 #pragma once
 
 #include <cstdint>
 
 namespace reel::kernels {
 
-// Kernels in the place of the nodes of `graph` (cudaGraph_t) that set up to 4 KiB to zero, in the
-// same order with all others; `replaced` is how many. A cudaError_t; after an error the graph may
-// be in pieces.
+// Replaces the nodes of `graph` (cudaGraph_t) that zero up to 4 KiB, in the same order with all
+// others; `replaced` is their number. Returns a cudaError_t; after an error the graph may be
+// incomplete.
 int32_t ZerosAsKernels(void* graph, int32_t* replaced);
 
 }  // namespace reel::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few bytes, by one block: words where they lie at words.
+// Zeroes a few bytes with one block: words where they are aligned.
 #include <cstdint>
 
 #include "kernels/cuda/graph_zeros_launch.h"

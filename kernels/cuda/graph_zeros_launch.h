@@ -6,7 +6,7 @@ namespace reel::kernels {
 
 inline constexpr unsigned kZeroThreads = 128;
 
-// Of (unsigned char* first, unsigned bytes), for one block.
+// Takes (unsigned char* first, unsigned bytes); for one block.
 const void* ZeroKernel();
 
 }  // namespace reel::kernels

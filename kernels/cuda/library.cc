@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of libreel_cuda.so: one exported function that hands over all variants.
+// The entry of libreel_cuda.so: one exported function that returns all variants.
 #include <cuda_runtime_api.h>
 
 #include <cstring>
@@ -54,7 +54,7 @@ int32_t NanosecondsBetween(void* start, void* end, int64_t* nanoseconds) {
   return error;
 }
 
-// At the end of a process the device may be gone already, and its events with it.
+// When a process ends, the device and its events may already be gone.
 void EventDestroy(void* event) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
 
 std::vector<OpVariants> AllVariants() {
@@ -70,7 +70,7 @@ std::vector<OpVariants> AllVariants() {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const CudaLibraryTable* reel_cuda_library() {
-  // Of the life of the library, which is never closed.
+  // Lives as long as the library, which is never closed.
   static const std::vector<OpVariants>* const ops = new std::vector<OpVariants>(AllVariants());
   static const CudaLibraryTable table = {
       .version = kCudaLibraryVersion,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA variants of every operator, as libreel_cuda hands them over: RmsNormCudaVariants() and
-// its like, one for each row of operators.def.
+// The CUDA variants of every operator, as libreel_cuda returns them: RmsNormCudaVariants() and so
+// on, one for each row of operators.def.
 #pragma once
 
 #include "kernels/dispatch/kernel_variant.h"

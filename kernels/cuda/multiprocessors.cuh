@@ -6,7 +6,7 @@
 
 namespace reel::kernels {
 
-// Of the current device.
+// For the current device.
 inline cudaError_t CountMultiprocessors(int& count) {
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that overlap with those before and behind them on a stream. For .cu files.
+// Lets kernels overlap with their neighbours on a stream. For .cu files.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,8 +8,8 @@
 
 namespace reel::kernels {
 
-// kOverlap (sm_90): a kernel begins before the one ahead of it has ended, waits before it touches
-// memory, and lets the next one begin.
+// kOverlap (sm_90): a kernel starts before the previous one has ended, waits before it touches
+// memory, and lets the next one start.
 template <bool kOverlap>
 __device__ inline void AwaitKernelAhead() {
 #if __CUDA_ARCH__ >= 900

@@ -7,9 +7,9 @@ namespace reel::kernels {
 namespace {
 
 constexpr int kWarp = 32, kThreads = 512, kWarps = kThreads / kWarp;
-// Four times as many bring no more over the links.
+// Four times as many give no more throughput over the links.
 constexpr int kMostBlocks = 128;
-constexpr int kAtOnce = 4;  // words of a lane on their way
+constexpr int kAtOnce = 4;  // words of a lane in flight
 constexpr unsigned kLooksBetween = 256;
 
 __device__ void Tell(uint32_t* at, uint32_t count) {
@@ -22,12 +22,12 @@ __device__ uint32_t Hear(const uint32_t* at) {
   return count;
 }
 
-// Counts go round; who is behind is behind by less than half of a round.
+// Counters wrap around; a rank behind lags by less than half of their range.
 __device__ bool IsBehind(uint32_t count, uint32_t wanted) {
   return static_cast<int32_t>(count - wanted) < 0;
 }
 
-// The keys or the values of one token, by one warp.
+// Copies the keys or the values of one token, with one warp.
 __device__ void GiveToken(const RankGive& give, int64_t item, unsigned lane) {
   const int which = static_cast<int>(item % 2);
   const int64_t token = item / 2 % give.tokens, row = item / 2 / give.tokens;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel by which ranks of a group write to each other: kernels/dispatch/rank_give_layout.h.
+// Launches the kernel with which ranks of a group write to each other:
+// kernels/dispatch/rank_give_layout.h.
 #pragma once
 
 #include "kernels/dispatch/rank_give_layout.h"

@@ -20,9 +20,9 @@ class CudaStreamView {
 
   int device() const { return device_; }
   cudaStream_t handle() const { return handle_; }
-  // What operators take.
+  // The stream as operators take it.
   DeviceStream stream() const { return {.device = device_, .handle = handle_}; }
-  // Waits for everything before it. ABORTED when the context is lost.
+  // Waits for all earlier work. ABORTED if the context is lost.
   absl::Status Synchronize() const;
 
  private:
@@ -32,7 +32,7 @@ class CudaStreamView {
 
 class CudaStream {
  public:
-  // Does not wait for the default stream, nor it for this one.
+  // Neither waits for the default stream nor makes it wait.
   static absl::StatusOr<CudaStream> Create(int device);
 
   CudaStreamView view() const { return {device_, handle_.get()}; }
@@ -52,14 +52,14 @@ class CudaStream {
 
 class CudaEvent {
  public:
-  // `timed` events can be asked for the time between two of them.
+  // `timed` events can measure the time between two of them.
   static absl::StatusOr<CudaEvent> Create(bool timed);
 
   absl::Status Record(CudaStreamView stream);
   absl::Status Synchronize() const;
-  // Work that comes later on `stream` waits for this event.
+  // Later work on `stream` waits for this event.
   absl::Status MakeWait(CudaStreamView stream) const;
-  // Both recorded, timed and over.
+  // Both events must be recorded, timed and complete.
   static absl::StatusOr<absl::Duration> Between(const CudaEvent& start, const CudaEvent& end);
 
  private:

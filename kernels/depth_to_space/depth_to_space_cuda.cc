@@ -7,7 +7,7 @@
 namespace reel::kernels {
 namespace {
 
-// Channels side by side, every pixel at a multiple of so many bytes.
+// Contiguous channels, every pixel at a multiple of so many bytes.
 bool Fits(const FramesOperand& operand, int64_t bytes, int64_t element) {
   if (operand.data == nullptr) return true;
   if (operand.strides[4] != 1) return false;

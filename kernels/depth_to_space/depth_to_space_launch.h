@@ -26,13 +26,13 @@ struct DepthToSpaceParams {
   int64_t bias_stride = 1;
 };
 
-// One pixel of x and a channel of out: the eight values that they share.
+// One pixel of x and one channel of out: they share eight values.
 struct DepthToSpaceJob {
   int64_t at[4];  // b, f, y, x
   int64_t channel;
 };
 
-// The jobs of a pixel are those of its channels, `step` each.
+// The jobs of a pixel cover `step` channels each.
 REEL_HOST_DEVICE inline DepthToSpaceJob DepthToSpaceJobAt(const DepthToSpaceParams& p, int64_t job,
                                                           int64_t step) {
   const auto split = [&job](int64_t size) {
@@ -58,7 +58,7 @@ REEL_HOST_DEVICE inline int64_t OffsetOf(const FramesOperand& operand, const int
   return offset;
 }
 
-// Of the pixel of out that value n of 8 goes to; false: its frame is dropped.
+// The pixel of out for value n of 8; false: its frame is dropped.
 REEL_HOST_DEVICE inline bool OutOffsetOf(const DepthToSpaceParams& p, const DepthToSpaceJob& job,
                                          int n, int64_t& offset) {
   const int64_t at[4] = {job.at[0], 2 * job.at[1] + n / 4 - p.dropped, 2 * job.at[2] + n / 2 % 2,

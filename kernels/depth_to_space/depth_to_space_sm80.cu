@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// depth_to_space where channels lie side by side (DepthToSpacePairsAccept): a thread two channels
-// of a pixel. It reads their 16 values in vectors, and writes each of the eight pixels a pair, so
-// that neighbouring threads write neighbouring pairs.
+// depth_to_space for contiguous channels (DepthToSpacePairsAccept): a thread computes two channels
+// of a pixel. It reads their 16 values in vectors, and writes a pair to each of the eight pixels,
+// so that neighbouring threads write neighbouring pairs.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-// Adds what is at `offset` to the values of two channels.
+// Adds the values at `offset` to those of two channels.
 template <typename T, Reuse kReuse>
 __device__ void AddPair(const void* data, int64_t offset, float (&values)[16]) {
   float added[16];

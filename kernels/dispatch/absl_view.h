@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian's abseil has a string_view of its own; its functions on strings take no other.
+// Converts to abseil's string_view: Debian's abseil has one of its own, which its functions on
+// strings need.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that operators of kernels/ got, as they came: what a model runs, for whoever measures
-// or compares it.
+// Records the calls that operators of kernels/ get, to measure or compare what a model runs.
 #pragma once
 
 #include <string>
@@ -11,11 +10,11 @@ namespace reel::kernels {
 
 struct RecordedCall {
   std::string op;
-  // Every tensor that was there, as "name dtype [sizes]", with its strides where it has gaps.
+  // Every tensor of the call, as "name dtype [sizes]", with strides if it has gaps.
   std::vector<std::string> tensors;
 };
 
-// Confined to the thread that executes.
+// Used by the executing thread alone.
 class CallRecorder {
  public:
   void Record(RecordedCall call) { calls_.push_back(std::move(call)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times operators on a CPU, where a call is over when it returns.
+// Times operators on a CPU, where a call has ended when it returns.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace reel::kernels {
 
-// Confined to the thread that executes.
+// Used by the executing thread alone.
 class ClockTimer : public KernelTimer {
  public:
   void Start(std::string_view op, std::string_view variant, DeviceStream stream) override;
@@ -25,7 +25,7 @@ class ClockTimer : public KernelTimer {
   std::map<std::pair<std::string, std::string>, VariantTime> times_;
   VariantTime* running_ = nullptr;  // between Start and Stop; map nodes do not move
   int64_t started_ns_ = 0;
-  int64_t first_ns_ = 0, last_ns_ = 0;  // a start and a stop since the last Take; 0: none
+  int64_t first_ns_ = 0, last_ns_ = 0;  // starts and stops since the last Take; 0: none
   int64_t taken_span_ns_ = 0;
 };
 

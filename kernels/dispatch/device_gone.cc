@@ -13,7 +13,7 @@ constexpr char kMark[] = "reel/device_gone";
 
 // kernels/cuda/error_kind.cc checks them against the headers.
 constexpr int32_t kNeedReset[] = {
-    100,  // cudaErrorNoDevice: it was there when this process began
+    100,  // cudaErrorNoDevice: it existed when this process began
     214,  // cudaErrorECCUncorrectable
     220,  // cudaErrorNvlinkUncorrectable
     802,  // cudaErrorSystemNotReady: the fabric between devices is down

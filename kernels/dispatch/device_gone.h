@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors after which not only a process but a device is of no use until somebody resets or replaces
-// it. They are ABORTED like every lost context, and marked.
+// Marks errors after which a device is unusable until it is reset or replaced. They are ABORTED
+// like every lost context.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace reel::kernels {
 
-// Of a cudaError_t, by its number: where it is asked there may be no CUDA headers.
+// Takes a cudaError_t as a number, since callers may lack CUDA headers.
 bool NeedsReset(int32_t cuda_error);
 
 absl::Status DeviceGoneError(absl::string_view message);

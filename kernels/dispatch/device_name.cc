@@ -49,7 +49,7 @@ absl::Status CheckSize(size_t members, absl::string_view device) {
 
 }  // namespace
 
-// It goes into the environment of a process, so nothing else may.
+// It becomes part of a process's environment, so nothing else is allowed.
 bool IsGpuUuid(absl::string_view member) {
   constexpr size_t kLeast = 8, kMost = 80;
   absl::string_view digits = member;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times operators on a GPU: an event before and one behind each call, read when the step is over.
+// Times operators on a GPU: an event before and after each call, read when the step has ended.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace reel::kernels {
 
-// Confined to the thread that executes. Between two Take()s it times kMostCalls calls; those beyond
-// are not in what it gives, nor are those that the device cannot tell the time of. Not for a stream
-// that is being captured.
+// Used by the executing thread alone. Between two Take()s it times at most kMostCalls calls; it
+// leaves out later ones, and those whose time the device does not report. Not for a stream that is
+// being captured.
 class DeviceTimer : public KernelTimer {
  public:
   static constexpr size_t kMostCalls = 8192;
 
-  // `library` outlives it; `device` is the one of every stream that it is given.
+  // `library` must outlive it; `device` is the device of every stream passed in.
   DeviceTimer(const CudaLibraryTable& library, int device) : library_(library), device_(device) {}
   ~DeviceTimer() override;
 
@@ -44,10 +44,10 @@ class DeviceTimer : public KernelTimer {
 
   const CudaLibraryTable& library_;
   const int device_;
-  std::vector<Span> spans_;  // their events are used again
+  std::vector<Span> spans_;  // their events are reused
   size_t used_ = 0;
   int64_t taken_span_ns_ = 0;
-  bool running_ = false;  // between Start and Stop of the last one used
+  bool running_ = false;  // between Start and Stop of the last entry
 };
 
 }  // namespace reel::kernels

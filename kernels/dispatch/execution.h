@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context of a call: its plan, stream, counters and timer. Passed down to every operator.
+// The context of a call: its plan, stream, counters and timer. Every operator receives it.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@ struct HostThreads;
 
 struct CatalogVariant;
 
-// What a model's call has chosen; the operator of kernels/ that it comes to confirms it.
+// The variant chosen for a model's call; the operator of kernels/ confirms it.
 struct ChosenForModel {
   const CatalogVariant* variant = nullptr;
   std::string_view op = {};
@@ -33,9 +33,10 @@ struct Execution {
   KernelCounters& counters;
   KernelTimer* timer;  // null on steps that are not sampled
   DeviceStream stream;
-  CallRecorder* recorder = nullptr;      // of calls that reach kernels/; null but for measurements
-  const HostThreads* threads = nullptr;  // for `cpu` variants; null: the calling thread alone
-  ChosenForModel chosen = {};            // set by RunModelCall alone
+  CallRecorder* recorder =
+      nullptr;  // records calls that reach kernels/; null except for measurements
+  const HostThreads* threads = nullptr;  // for `cpu` variants; null: only the calling thread
+  ChosenForModel chosen = {};            // only RunModelCall sets it
 };
 
 }  // namespace reel::kernels

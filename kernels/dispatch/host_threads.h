@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of whoever calls, among which a `cpu` variant divides its rows.
+// The caller's threads, among which a `cpu` variant divides its rows.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace reel::kernels {
 struct HostThreads {
   // A part of 0..count.
   using Part = void (*)(void* context, int64_t first, int64_t end);
-  // Calls `part` for parts of about `grain` or more, together all of them and perhaps at once;
+  // Calls `part` for parts of about `grain` or more that cover everything, perhaps in parallel;
   // returns when all are done.
   void (*run)(int64_t count, int64_t grain, Part part, void* context);
 };
@@ -18,8 +18,8 @@ struct HostThreads {
 // Fewer elements are not worth a second thread.
 inline constexpr int64_t kElementsOfAThread = 16384;
 
-// body(first, end) for parts of `rows`; on the calling thread where there are no others. A row has
-// the same bits in any part.
+// Calls body(first, end) for parts of `rows`, on the calling thread if there are no others. A row
+// has the same bits in any part.
 template <typename Body>
 void DivideRows(const HostThreads* threads, int64_t rows, int64_t width, Body body) {
   if (threads == nullptr) return body(int64_t{0}, rows);

@@ -38,7 +38,7 @@ std::string NamesForType(const OpListing& op, const std::string& dtype) {
   return names.empty() ? "none" : absl::StrJoin(names, ", ");
 }
 
-// A variant fits the device or not whatever the call: any dtype that it has will do.
+// Whether a variant fits the device does not depend on the call: use any dtype that it has.
 VariantListing ListingOf(std::string_view op, const CatalogVariant& candidate,
                          const DeviceCapability& capability) {
   const KernelVariant& variant = candidate.variant;
@@ -62,7 +62,7 @@ VariantListing ListingOf(std::string_view op, const CatalogVariant& candidate,
       .for_some_sizes = candidate.hosted != nullptr && candidate.hosted->facts().for_some_sizes};
 }
 
-// The first that runs is what "auto" picks where its predicate takes the call.
+// "auto" picks the first variant that runs and whose predicate takes the call.
 void MarkAuto(OpListing& op) {
   bool found = false;
   for (VariantListing& variant : op.variants) {
@@ -167,7 +167,7 @@ absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::stri
     return absl::InvalidArgumentError(absl::StrCat("Unknown kernel profile '", View(profile),
                                                    "'; known: ", absl::StrJoin(profiles, ", ")));
   }
-  // A process without a list of operators has not told it yet.
+  // A process without a list of operators has not reported it yet.
   if (!ops.empty()) REEL_RETURN_IF_ERROR(CheckProfileRuns(ops, profile));
   std::map<std::string, std::string, std::less<>> choices;
   for (const auto& [op_name, variant_name] : variants) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every variant of every operator that this process has: built-in CPU variants, those of the CUDA
-// library, of plug-ins. Built once in main, then read only.
+// All variants of all operators in this process: built-in CPU variants, those of the CUDA library,
+// and plug-ins'. Built once in main, then read-only.
 #pragma once
 
 #include <map>
@@ -21,37 +21,36 @@ class KernelCatalog {
  public:
   // For a CPU.
   KernelCatalog() = default;
-  // For the device of this process.
+  // For this process's device.
   explicit KernelCatalog(DeviceCapability capability) : capability_(capability) {}
 
-  // Variants of one operator that its calls can choose. `library` is where they live (null: here)
-  // and stays loaded.
+  // Adds variants of one operator. `library` owns their code (null: this program) and stays loaded.
   void AddVariants(const OpVariants& variants, const std::string& origin,
                    const CudaLibraryTable* library = nullptr);
 
-  // Variants of one operator that a model's framework has, best first: above those that are there,
-  // below the tuned ones, or below all. A model asks for them before it has the parameters of a
-  // kernel: below tuned ones they get the calls whose type or device those do not take, not those
-  // whose strides they do not.
+  // Adds the framework's variants of one operator, best first: above those already there, below the
+  // tuned ones, or below all. A model asks for them before it has a kernel's parameters: below
+  // tuned ones they get the calls whose type or device those do not take, but not those whose
+  // strides they do not.
   enum class Place { kFirst, kBelowTuned, kLast };
   void AddFramework(const HostedVariants& variants, Place place);
 
-  // A plug-in's variant, below all others of its operator: "auto" never comes to it.
-  // INVALID_ARGUMENT for an operator without variants or of other parameters, ALREADY_EXISTS for a
-  // variant that is there.
+  // Adds a plug-in's variant below all others of its operator: "auto" never selects it.
+  // INVALID_ARGUMENT for an operator without variants or with other parameters, ALREADY_EXISTS for
+  // a name in use.
   absl::Status AddPlugin(std::shared_ptr<const HostedVariant> plugin);
 
-  // Every operator by name, with what runs on the device of this process.
+  // Every operator by name, with what runs on this process's device.
   const std::vector<OpListing>& List() const { return ops_; }
   const DeviceCapability& capability() const { return capability_; }
-  // The variants of an operator that its calls can choose, best first, plug-ins' last.
+  // The variants of an operator, best first, plug-ins' last.
   absl::Span<const CatalogVariant> Variants(std::string_view op) const;
-  // The names of an operator's variants, best first; of an unknown operator none.
+  // The names of an operator's variants, best first; empty for an unknown operator.
   std::vector<std::string> VariantNames(std::string_view op) const;
 
-  // A plan from a profile (kernel_profiles.h; empty: "auto") and single variants on top of it.
+  // Makes a plan from a profile (kernel_profiles.h; empty: "auto") and single variants over it.
   // INVALID_ARGUMENT for an unknown name, with the known ones; FAILED_PRECONDITION for a profile or
-  // a variant that cannot run here, with the reason and, of variants, those that can.
+  // a variant that cannot run here, with the reason and, for variants, those that can.
   absl::StatusOr<KernelPlan> Plan(std::string_view profile,
                                   const std::map<std::string, std::string>& variants) const;
 
@@ -59,16 +58,15 @@ class KernelCatalog {
   DeviceCapability capability_;
   std::vector<OpListing> ops_;
   VariantTable CopyOfTable() const;
-  // Lists what `table` has, and hands it to the plans to come.
+  // Lists `table`, and gives it to later plans.
   void Publish(std::shared_ptr<const VariantTable> table);
 
-  // Replaced by every addition, so that plans made before keep what they chose from.
+  // Replaced by every addition, so that earlier plans keep the table that they chose from.
   std::shared_ptr<const VariantTable> table_;
 };
 
-// The same check over a listing alone: for a process that has no kernels, only a worker's list of
-// them. `calls` are those of the model, as far as they are known: a variant that does not compute
-// in their type is refused likewise.
+// The same check over a listing alone, for a process without kernels. `calls` are the model's, as
+// far as they are known: a variant that does not compute in their type is refused too.
 absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::string_view profile,
                                     const std::map<std::string, std::string>& variants,
                                     const std::vector<KernelCall>& calls = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls per operator and variant, always counted: the proof of what really ran.
+// Counts calls by operator and variant, always: the proof of what ran.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace reel::kernels {
 
-// Confined to the thread that executes.
+// Used by the executing thread alone.
 class KernelCounters {
  public:
   void Count(std::string_view op, std::string_view variant, int64_t calls = 1);

@@ -11,12 +11,12 @@ namespace reel::kernels {
 struct VariantListing {
   std::string name;    // e.g. "sm90"
   std::string origin;  // "built-in", "framework" or the name of a plug-in
-  bool runs = false;   // on the device of the process that lists it
+  bool runs = false;   // on the device of the listing process
   bool is_auto = false;
-  std::string reason;  // why it cannot
-  // Those of "fp16", "bf16" and "fp32" that it computes in; empty: not told.
+  std::string reason;  // why it cannot run
+  // The types of "fp16", "bf16" and "fp32" that it computes in; empty: unknown.
   std::vector<std::string> dtypes = {};
-  bool is_lossy = false;        // brought by a lossy profile alone (kernel_profiles.h)
+  bool is_lossy = false;        // only a lossy profile selects it (kernel_profiles.h)
   bool for_some_sizes = false;  // which "auto" gives it; the others run what is marked
 };
 
@@ -25,12 +25,12 @@ struct OpListing {
   std::vector<VariantListing> variants;  // best first
 };
 
-// How a plug-in of the configuration fared.
+// Whether a configured plug-in was opened.
 struct PluginListing {
   std::string name;
   bool loaded = false;
-  std::string reason;  // why not, or what of it is not used
-  std::string id;      // of the build that was opened
+  std::string reason;  // the reason, or the unused parts
+  std::string id;      // of the opened build
 
   bool operator==(const PluginListing&) const = default;
 };
@@ -42,12 +42,12 @@ struct KernelCall {
   int64_t width = 0;  // row width
 };
 
-// What ran, counted over all steps, and timed on the sampled ones.
+// What ran: counted over all steps, timed on sampled ones.
 struct VariantUse {
   std::string op;
   std::string variant;
   int64_t calls = 0;
-  bool is_lossy = false;  // as in VariantListing; set in what is told to others
+  bool is_lossy = false;  // as in VariantListing; set for reports
 };
 struct VariantTime {
   std::string op;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The A/B switch: which variant of each operator a request runs. A value, made per request, never
-// changed after.
+// Which variant of each operator a request runs. A value, made per request and then constant.
 #pragma once
 
 #include <map>
@@ -23,12 +22,12 @@ class KernelPlan {
   // Equal names mean equal plans: "auto", "auto+rms_norm=generic".
   const std::string& name() const { return name_; }
   const std::string& profile() const { return profile_; }
-  // The variant forced for `op`; empty: the profile's choice.
+  // The variant forced for `op`; empty: the profile decides.
   std::string_view Choice(std::string_view op) const;
-  // "auto" with those of its choices that are not lossy.
+  // "auto" with those choices of this plan that are not lossy.
   KernelPlan WithoutLoss() const;
 
-  // The variants to choose from. Null, as in a plan that no catalog made: an operator's own CPU
+  // The variants to choose from. Null, in a plan made without a catalog: an operator's own CPU
   // variants.
   const VariantTable* table() const { return table_.get(); }
   void set_table(std::shared_ptr<const VariantTable> table) { table_ = std::move(table); }

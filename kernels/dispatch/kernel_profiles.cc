@@ -15,8 +15,8 @@ struct Brought {
 };
 struct Profile {
   std::string_view name;
-  // Variants that only this profile brings, and that make it lossy; it runs where the first does,
-  // or another of the same operator.
+  // Variants that only this lossy profile selects; it runs where the first does, or another one of
+  // the same operator.
   std::array<Brought, 4> brings = {};
 
   const Brought& needed() const { return brings[0]; }
@@ -45,14 +45,14 @@ constexpr Profile kProfiles[] = {
     {kCacheProfile, {{{"step_cache", "first_block"}}}},
 };
 
-// Null for the name of none.
+// Null for an unknown name.
 const Profile* Find(std::string_view name) {
   const auto* const found = std::find_if(std::begin(kProfiles), std::end(kProfiles),
                                          [&](const Profile& known) { return known.name == name; });
   return found == std::end(kProfiles) ? nullptr : found;
 }
 
-// Why what is needed does not run: "" where it does.
+// Why a needed variant does not run; "": it runs.
 std::string WhyMissing(const std::vector<OpListing>& ops, const Profile& profile) {
   std::string reason = "this build does not have it";
   for (const OpListing& op : ops) {

@@ -11,17 +11,17 @@
 
 namespace reel::kernels {
 
-// Confined to the thread that executes.
+// Used by the executing thread alone.
 class KernelTimer {
  public:
   virtual ~KernelTimer() = default;
   virtual void Start(std::string_view op, std::string_view variant, DeviceStream stream) = 0;
   virtual void Stop(DeviceStream stream) = 0;
-  // Of the step since the last call; waits for the device.
+  // Times since the last call; waits for the device.
   virtual std::vector<VariantTime> Take() = 0;
-  // From the first start to the last stop of what Take has told, in nanoseconds, with what lay
-  // between; 0: not known. A device may still be at something else when a step is asked of it, so
-  // that the host's time of the step tells less.
+  // Nanoseconds from the first start to the last stop that Take returned, including the gaps; 0:
+  // unknown. A device may still be busy when a step is launched, so the host's time of the step
+  // says less.
   virtual int64_t TakenSpan() const { return 0; }
 };
 

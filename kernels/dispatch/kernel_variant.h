@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variant: one implementation of an operator; and how a loaded library hands its variants over.
+// Describes a variant, one implementation of an operator, and how a loaded library hands over its
+// variants.
 //
 // Plain C layouts: the same structs describe built-in CPU variants, those of libreel_cuda and those
 // of native plug-ins, across the boundary of a shared library.
@@ -20,24 +21,25 @@ struct KernelVariant {
   int32_t min_sm;
   int32_t max_sm;
   DtypeMask dtypes;
-  // Whether it can take a call. Looks at widths, strides and alignment, never at the number of
+  // Whether it can take a call. Depends on widths, strides and alignment, never on the number of
   // rows: a row of a batch must get the same bits as the row alone. Null: takes every call.
   bool (*accepts)(const void* params);
-  // On `stream` (cudaStream_t; on a CPU HostThreads, or null). Returns a cudaError_t; 0 is success.
+  // Launches on `stream` (cudaStream_t; on a CPU HostThreads, or null). Returns a cudaError_t; 0 is
+  // success.
   int32_t (*launch)(const void* params, void* stream);
 };
 
 // The variants of one operator from one source, best first.
 struct OpVariants {
   const char* op;
-  uint64_t params_size;  // of the struct behind `params`: a table of another size is refused
+  uint64_t params_size;  // size of the struct behind `params`: a table with another size is refused
   const KernelVariant* variants;
   int32_t count;
 };
 
 enum class DeviceErrorKind : int32_t {
   kOutOfMemory = 1,  // the next, smaller call may succeed
-  kSticky = 2,       // the context is lost; only a new process cures it
+  kSticky = 2,       // the context is lost; only a new process helps
   kOther = 3,
 };
 
@@ -49,7 +51,7 @@ struct DeviceProperties {
   char name[256];
 };
 
-// What reel_cuda_library() of libreel_cuda.so returns.
+// The result of reel_cuda_library() of libreel_cuda.so.
 struct CudaLibraryTable {
   int32_t version;  // kCudaLibraryVersion
   int32_t num_ops;
@@ -58,16 +60,16 @@ struct CudaLibraryTable {
   DeviceErrorKind (*error_kind)(int32_t error);
   int32_t (*device_count)(int32_t* count);
   int32_t (*device_properties)(int32_t device, DeviceProperties* properties);
-  // Events (cudaEvent_t) that tell the time; what returns an int32_t returns a cudaError_t.
+  // Timed events (cudaEvent_t); an int32_t result is a cudaError_t.
   int32_t (*event_create)(int32_t device, void** event);
   int32_t (*event_record)(void* event, void* stream);
-  // Both recorded; waits for `end`.
+  // Both must be recorded; waits for `end`.
   int32_t (*nanoseconds_between)(void* start, void* end, int64_t* nanoseconds);
   void (*event_destroy)(void* event);
-  // In a recorded graph (cudaGraph_t) that has no executable form yet: kernels in the place of
-  // small memory that it sets to zero; how many.
+  // Replaces small memsets to zero in a recorded graph (cudaGraph_t) without an executable form by
+  // kernels; returns how many.
   int32_t (*zeros_as_kernels)(void* graph, int32_t* replaced);
-  // A rank's tokens to the memory of all ranks (rank_give_layout.h), on `stream`.
+  // Writes a rank's tokens to the memory of all ranks (rank_give_layout.h), on `stream`.
   int32_t (*give_to_ranks)(const RankGive& give, void* stream);
 };
 inline constexpr int32_t kCudaLibraryVersion = 4;
@@ -75,7 +77,7 @@ inline constexpr char kCudaLibraryEntry[] = "reel_cuda_library";
 
 struct HostThreads;
 
-// Variants from typed functions.
+// Makes variants from typed functions.
 template <auto kAccepts>
 struct Erased;
 template <typename Params, bool (*kAccepts)(const Params&)>
@@ -116,8 +118,8 @@ template <auto kLaunch>
 constexpr KernelVariant GenericCudaVariant(DtypeMask dtypes = kAnyFloating) {
   return {"generic", 75, kAnyLaterSm, dtypes, nullptr, &Erased<kLaunch>::Launch};
 }
-// A name is the variant's own: a second one for the same devices has another. `sm80` and `sm90` are
-// what a model's step runs; further kernels of the same operator are called by what they take.
+// A name belongs to one variant for each device. `sm80` and `sm90` are those that a model's step
+// runs; other kernels of the operator are named after what they take.
 inline constexpr char kGeneralSm80[] = "sm80_general";  // what the plain kernel does not
 inline constexpr char kE4m3Sm80[] = "sm80_e4m3";        // an output in e4m3
 inline constexpr char kE4m3Sm90[] = "sm90_e4m3";

@@ -30,7 +30,7 @@ absl::StatusCode CodeOf(DeviceErrorKind kind) {
   return absl::StatusCode::kInternal;
 }
 
-// A plug-in speaks of its own failure; here it learns which call it was.
+// A plug-in reports its own failure; this adds which call it was.
 absl::Status PluginError(const OpCall& call, const CatalogVariant& chosen,
                          const absl::Status& error) {
   return absl::Status(
@@ -69,7 +69,7 @@ DeviceCapability CapabilityOf(const Execution& run) {
   return {.device = run.stream.device, .sm = on_device ? table->capability().sm : 0};
 }
 
-// Times `launch` where a timer is set.
+// Times `launch` if a timer is set.
 template <typename Body>
 absl::Status Timed(std::string_view op, const CatalogVariant& chosen, const Execution& run,
                    Body&& launch) {
@@ -80,8 +80,8 @@ absl::Status Timed(std::string_view op, const CatalogVariant& chosen, const Exec
   return status;
 }
 
-// The choice of the model's call, where it holds now that the kernel's parameters are known; null
-// otherwise. What stood before it has declined by device or type, so it is still the first.
+// The model's choice, if it still holds with the kernel's parameters known; otherwise null. Better
+// variants have declined by device or type, so it is still the first.
 const CatalogVariant* ConfirmedChoice(const OpCall& call, const VariantQuery& query,
                                       const Execution& run) {
   const ChosenForModel& chosen = run.chosen;
@@ -91,7 +91,7 @@ const CatalogVariant* ConfirmedChoice(const OpCall& call, const VariantQuery& qu
   return same && Fits(*chosen.variant, query) ? chosen.variant : nullptr;
 }
 
-// Without a catalog, or with one of other parameters, the operator's own CPU variants, put in
+// Without a catalog, or with one for other parameters, the operator's own CPU variants, built in
 // `own`.
 absl::StatusOr<const CatalogVariant*> ChooseKernel(const OpCall& call, const VariantQuery& query,
                                                    const Execution& run,

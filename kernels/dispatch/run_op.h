@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of every operator: checked parameters, or a model's own call, in; one launch of one
-// variant out.
+// The last step of every operator: takes checked parameters, or a model's own call, and launches
+// one variant.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ struct OpCall {
   OpVariants cpu_variants;  // the operator's own, for plans without a catalog
   Dtype dtype = Dtype::kF32;
   const void* params = nullptr;
-  bool empty = false;  // no element to write: chosen and counted, but not launched
-  // The tensors, for the message of a failed launch and for recorders; called then only.
+  bool empty = false;  // nothing to write: choose and count, but do not launch
+  // Describes the tensors, for a failed launch's message and for recorders; called only then.
   absl::FunctionRef<std::vector<std::string>()> tensors;
-  // False for a form of the operator that plug-ins are not compared in: none is asked.
+  // False for a form of the operator that plug-ins are not tested in: none is asked.
   bool for_plugins = true;
 };
 
@@ -30,20 +30,20 @@ struct OpCall {
 // device reports an error.
 absl::Status RunOp(const OpCall& call, const Execution& run);
 
-// A model's call of an operator, before anybody has made a kernel's parameters of it.
+// A model's call of an operator, before a kernel's parameters exist.
 struct FrameworkCall {
   std::string_view op;
   Dtype dtype = Dtype::kF32;
-  const void* call = nullptr;  // what the framework's variants of `op` are given; has its results
+  const void* call = nullptr;  // passed to the framework's variants of `op`; receives their results
 };
 
-// The operator of kernels/ for a model's call, with outputs that it has made room for.
+// Calls the operator of kernels/ for a model's call, with allocated outputs.
 using KernelsOp = absl::FunctionRef<absl::Status(const Execution&)>;
 
-// Chooses among all variants of the operator, once. One of the framework's runs here, counted and
-// timed; for a kernel, or without a catalog, `kernels` is called with the choice in its Execution,
-// which holds if the kernel takes these widths, strides and alignments. Errors as RunOp; throws
-// what the framework and `kernels` throw.
+// Chooses among all variants of the operator, once. A variant of the framework runs here, counted
+// and timed. For a kernel, or without a catalog, it calls `kernels` with the choice in its
+// Execution, which holds if the kernel takes these widths, strides and alignments. Errors as RunOp;
+// throws what the framework and `kernels` throw.
 absl::Status RunModelCall(const FrameworkCall& call, const Execution& run, KernelsOp kernels);
 
 }  // namespace reel::kernels

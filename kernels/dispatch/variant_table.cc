@@ -11,7 +11,7 @@
 namespace reel::kernels {
 namespace {
 
-// The profile "reference" runs the framework's own operators, in variants of this name.
+// The name of the framework's own variants, which the profile "reference" runs.
 constexpr std::string_view kFrameworkVariant = "aten";
 
 std::string NamesThatRun(absl::Span<const CatalogVariant> candidates, const VariantQuery& query) {
@@ -57,7 +57,7 @@ CatalogVariant EntryOf(const std::shared_ptr<const HostedVariant>& hosted) {
   return {variant, facts.origin, nullptr, facts.params_size, hosted};
 }
 
-// What it would be launched with; null: not known yet.
+// The parameters of a launch; null: not known yet.
 const void* CallFor(const CatalogVariant& candidate, const VariantQuery& query) {
   return candidate.is_framework() ? query.framework_call : query.params;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variants behind a catalog: what can be launched, and the choice of one for one call.
+// The variants behind a catalog, and the choice of one for a call.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace reel::kernels {
 
-// The device of a process as the choice of a variant sees it.
+// The process's device, as the choice of a variant needs it.
 struct DeviceCapability {
   int device = -1;  // -1: CPU
   int sm = 0;       // major * 10 + minor; 0 on a CPU
@@ -26,12 +26,13 @@ struct DeviceCapability {
   bool ComputesInBf16() const { return device < 0 || sm >= 80; }
 };
 
-// One variant with the place that it came from.
+// A variant and its origin.
 struct CatalogVariant {
   KernelVariant variant{};
   std::string origin;
-  const CudaLibraryTable* library = nullptr;  // names and sorts its errors; null for CPU variants
-  uint64_t params_size = 0;                   // of what it is launched with; 0: the framework's
+  const CudaLibraryTable* library =
+      nullptr;               // names and classifies its errors; null for CPU variants
+  uint64_t params_size = 0;  // size of its parameters; 0: the framework's
   // Set for a variant that launches itself; `variant` then has its name and limits.
   std::shared_ptr<const HostedVariant> hosted = nullptr;
 
@@ -41,15 +42,15 @@ struct CatalogVariant {
 
 using HostedVariants = std::vector<std::shared_ptr<const HostedVariant>>;
 
-// Immutable once shared by a catalog and its plans.
+// Immutable once a catalog and its plans share it.
 class VariantTable {
  public:
   explicit VariantTable(DeviceCapability capability) : capability_(capability) {}
 
-  // Below the variants of the same operator that are there already.
+  // Below the variants of the same operator that are already there.
   void Add(const OpVariants& op, const std::string& origin, const CudaLibraryTable* library);
   void Add(const HostedVariants& variants);
-  // Above them, or below those alone that do not take every call; all of one operator, best first.
+  // Above them, or only below those that do not take every call; all for one operator, best first.
   void AddFirst(const HostedVariants& variants);
   void AddBelowTuned(const HostedVariants& variants);
 
@@ -58,9 +59,9 @@ class VariantTable {
   std::vector<std::string> Ops() const;
   // Best first; empty for an operator without variants here.
   absl::Span<const CatalogVariant> Variants(std::string_view op) const;
-  // The same, but none for a table that was compiled with another layout of the parameters.
+  // The same, but empty for a table that was compiled with another layout of the parameters.
   absl::Span<const CatalogVariant> Variants(std::string_view op, uint64_t params_size) const;
-  // 0 for an operator that has no variant but the framework's.
+  // 0 for an operator that has only the framework's variants.
   uint64_t ParamsSize(std::string_view op) const;
 
  private:
@@ -74,15 +75,15 @@ class VariantTable {
   std::map<std::string, Op, std::less<>> ops_;
 };
 
-// One call, as far as its choice of a variant goes.
+// What the choice of a variant needs to know of a call.
 struct VariantQuery {
   std::string_view op = {};
   Dtype dtype = Dtype::kF32;
-  // What kernels and plug-ins are given. Null where it is not known yet, as when a model asks
-  // whether the call is the framework's: then device and type decide.
+  // The parameters of kernels and plug-ins. Null while unknown, as when a model asks whether the
+  // framework takes the call: then device and type decide.
   const void* params = nullptr;
-  // What the framework's variants are given; null in a call that did not come from a model, which
-  // they do not take.
+  // The call of the framework's variants; null in a call that did not come from a model, which they
+  // do not take.
   const void* framework_call = nullptr;
   DeviceCapability device = {};
   bool for_plugins = true;  // whether plug-ins know this form of the call
@@ -92,9 +93,9 @@ bool Fits(const CatalogVariant& candidate, const VariantQuery& query);
 // Why it does not fit; empty if it does.
 std::string WhyNot(const CatalogVariant& candidate, const VariantQuery& query);
 
-// The forced variant of the plan, or the first that fits; reasons are built where none does.
-// FAILED_PRECONDITION with the reasons and the names that could run; INVALID_ARGUMENT for a forced
-// name that no variant has.
+// The variant that the plan forces, or the first that fits; reasons are collected only if none
+// does. FAILED_PRECONDITION with the reasons and the names that could run; INVALID_ARGUMENT for an
+// unknown forced name.
 absl::StatusOr<const CatalogVariant*> ChooseVariant(absl::Span<const CatalogVariant> candidates,
                                                     const VariantQuery& query,
                                                     const KernelPlan& plan);

@@ -19,7 +19,7 @@ struct PixelSize {
   int64_t frames;
   int64_t height;
   int64_t width;
-  int64_t channels;  // legal ones: 3, or 48 of patches
+  int64_t channels;  // legal numbers: 3, or 48 for patches
 };
 
 PixelSize SizeOf(const FrameConvertArgs& args) {

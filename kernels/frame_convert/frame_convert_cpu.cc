@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of pixels as vectors of fp32: the operations of frame_convert_job.h in their order, so that
-// the bytes are those of `loops`.
+// Converts rows of pixels as vectors of fp32, with the operations of frame_convert_job.h in their
+// order, so that the bytes equal those of `loops`.
 #include <cmath>
 #include <vector>
 
@@ -12,7 +12,7 @@
 namespace reel::kernels {
 namespace {
 
-// A row of pixels in [0,1], a channel each; one more on either side, where edges repeat.
+// A row of pixels in [0,1], one array a channel, with a repeated pixel on either side.
 struct UnitRow {
   float* r;
   float* g;
@@ -65,7 +65,7 @@ REEL_INLINE void LoadRow(const FrameConvertParams& p, int64_t frame, int64_t y,
   LoadChannel<T>(p, frame, y, 2, row.b);
 }
 
-// Every `step`-th of the values.
+// Every `step`-th value.
 REEL_INLINE void StoreRow(const FramePlane& plane, int64_t frame, int64_t y, int64_t width,
                           const float* values, int64_t step = 1) {
   uint8_t* out = plane.data + frame * plane.frame + y * plane.row;
@@ -84,7 +84,7 @@ REEL_INLINE void StoreLuma(const FrameConvertParams& p, int64_t frame, int64_t y
   StoreRow(p.planes[0], frame, y, p.width, scratch);
 }
 
-// As AroundSample weighs it, at every pixel: twice what is needed, and all of it side by side.
+// Weighted as AroundSample does, at every pixel: twice the necessary work, but contiguous.
 REEL_INLINE void Around(const FrameConvertParams& p, const float* upper, const float* lower,
                         float* out) {
   if (p.center_chroma) {
@@ -114,7 +114,7 @@ REEL_INLINE void StoreChroma(const FrameConvertParams& p, int64_t frame, int64_t
   StoreRow(p.planes[2], frame, y, columns, mean.r, 2);
 }
 
-// Two rows of pixels for one of chroma.
+// Two rows of pixels for one row of chroma.
 template <typename T>
 REEL_INLINE void ConvertPair(const FrameConvertParams& p, int64_t frame, int64_t y,
                              const UnitRow& upper, const UnitRow& lower, const UnitRow& scratch) {
@@ -144,7 +144,7 @@ REEL_INLINE void ConvertRow(const FrameConvertParams& p, int64_t frame, int64_t 
 
 template <typename T>
 void Rows(const FrameConvertParams& params, int64_t first, int64_t end) {
-  const FrameConvertParams p = params;  // which no byte that is written can be part of
+  const FrameConvertParams p = params;  // no byte that is written depends on it
   const int64_t rows = p.yuv ? (p.height + 1) / 2 : p.height;
   const int64_t padded = p.width + 2;
   std::vector<float> storage(static_cast<size_t>(9 * padded));

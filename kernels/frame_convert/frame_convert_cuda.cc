@@ -27,13 +27,14 @@ bool PlanesFit(const FrameConvertParams& p) {
 bool FrameConvertTileAccepts(const FrameConvertParams& p) {
   if (FrameJobs(p) == 0) return true;
   if (p.width % 4 != 0 || p.height % 4 != 0) return false;
-  if (p.height > int64_t{1} << 19) return false;  // a grid's lines
-  // Patches are read 16 bytes at a time, pixels four samples.
+  if (p.height > int64_t{1} << 19) return false;  // lines of a grid
+  // Patches are read 16 bytes at a time, pixels four samples at a time.
   const int64_t run = p.patched ? 16 / DtypeSize(p.dtype) : 4;
   if (reinterpret_cast<uintptr_t>(p.in) % static_cast<uintptr_t>(run * DtypeSize(p.dtype)) != 0) {
     return false;
   }
-  // Strides that must keep the alignment: all but the one of 1, and in packed pixels the 3.
+  // Strides that must keep the alignment: all but the stride of 1, and in packed pixels the one of
+  // 3.
   const bool packed = !p.patched && p.strides[3] == 1 && p.strides[2] == 3;
   const bool planar = !p.patched && p.strides[2] == 1;
   const bool patched = p.patched && p.strides[3] == 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_convert on any device: a thread a job, any strides. Bound by memory; neighbouring reads of
-// a chroma sample come from the caches.
+// frame_convert on any device: one job a thread, any strides. Bound by memory; the caches serve
+// neighbouring reads of a chroma sample.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

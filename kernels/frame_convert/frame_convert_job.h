@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One job of frame_convert, the same for every variant: here the order of fp32 operations is the
-// definition. For the .cc and the .cu file.
+// Computes one job of frame_convert, the same for every variant: the order of fp32 operations here
+// is the definition. For the .cc and the .cu file.
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ REEL_FRAME_FUNCTION void Put(const FramePlane& plane, int64_t frame, int64_t row
   plane.data[frame * plane.frame + row * plane.row + column * plane.column] = ToByte(value);
 }
 
-// `read(offset)` gives an element of the frames in [0,1].
+// `read(offset)` returns an element of the frames in [0,1].
 template <typename Read>
 REEL_FRAME_FUNCTION Rgb ReadPixel(const FrameConvertParams& p, const Read& read, int64_t frame,
                                   int64_t y, int64_t x) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_convert where four samples that belong together lie side by side (FrameConvertTileAccepts).
+// frame_convert for frames whose samples come in contiguous groups of four
+// (FrameConvertTileAccepts).
 //
-// A thread is a tile of 4x4 pixels in registers, read and written four samples at a time; packed
-// frames into packed pixels are a plain run of elements. Bound by memory: each sample is read once,
-// but for the column left of a tile, which chroma needs and the caches have.
+// A thread handles a tile of 4x4 pixels in registers, read and written four samples at a time;
+// packed frames to packed pixels are a plain run of elements. Bound by memory: each sample is read
+// once, except for the column left of a tile, which chroma needs and the caches hold.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -13,11 +14,11 @@
 namespace reel::kernels {
 namespace {
 
-constexpr int kLineTiles = 32;  // a warp's
+constexpr int kLineTiles = 32;  // tiles of a warp
 constexpr int kLines = 4;
 constexpr int kThreads = kLineTiles * kLines;
 
-// Half to even, cut to what a byte holds; NaN becomes 0.
+// Rounds half to even and clamps to a byte; NaN becomes 0.
 __device__ uint32_t RoundToByte(float value) {
   uint32_t byte;
   asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(byte) : "f"(value));
@@ -28,8 +29,8 @@ __device__ uint32_t Bytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-// A line of a warp's tiles in packed pixels: `run` words that lie side by side. Each thread has
-// three of them, and by itself would write every third word of the run at a time.
+// Writes a line of a warp's tiles in packed pixels: `run` contiguous words. Each thread has three
+// of them, and alone would write every third word of the run at a time.
 __device__ void StoreRgbLine(uint8_t* line, int run, int row, const Tile& tile,
                              uint32_t (&words)[3 * kLineTiles]) {
   uint32_t bytes[3 * kTile];
@@ -61,13 +62,13 @@ __device__ void StoreLuma(const FrameConvertParams& p, int64_t at, int row, cons
       Bytes(bytes[0], bytes[1], bytes[2], bytes[3]);
 }
 
-// What a difference of colour and luma counts in levels.
+// The weight of a difference of colour and luma, in levels.
 struct ChromaFactors {
   float blue;
   float red;
 };
 
-// The two chroma samples of two rows from `row` on; the sums are in the order of AroundSample.
+// The two chroma samples of two rows from `row` on, summed in the order of AroundSample.
 __device__ void StoreChroma(const FrameConvertParams& p, const ChromaFactors& factors, int64_t u_at,
                             int64_t v_at, int row, const Tile& tile) {
   uint32_t u[2];
@@ -118,7 +119,7 @@ __device__ void TileToYuv(const FrameConvertParams& p, const ChromaFactors& fact
   }
 }
 
-// All threads of a warp: those beyond the line load its last tile.
+// All threads of a warp: those past the line load its last tile.
 template <typename T, Samples kSamples, bool kExact>
 __device__ void TilesToRgb(const FrameConvertParams& p, int64_t frame, int64_t y, int64_t first) {
   __shared__ uint32_t words[kLines][3 * kLineTiles];
@@ -135,7 +136,8 @@ __device__ void TilesToRgb(const FrameConvertParams& p, int64_t frame, int64_t y
 
 // A block is kLineTiles tiles of each of kLines lines.
 template <typename T, Samples kSamples, bool kYuv, bool kExact>
-__global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 1)  // or ptxas spills a register
+__global__ void __launch_bounds__(kThreads,
+                                  sizeof(T) == 4 ? 4 : 1)  // otherwise ptxas spills a register
     FrameTiles(const __grid_constant__ FrameConvertParams p, ChromaFactors factors) {
   const int64_t first = int64_t{blockIdx.x} * kLineTiles;
   const int64_t y = (int64_t{blockIdx.y} * kLines + threadIdx.y) * kTile;
@@ -220,7 +222,7 @@ int32_t LaunchFrameConvertSm80(const FrameConvertParams& params, void* stream) {
   if (FrameJobs(params) == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
   return WithDeviceType(params.dtype, [&]<typename T>(T) {
-    // fp32 has no other rounding to choose.
+    // fp32 has only one rounding.
     if constexpr (sizeof(T) < 4) {
       if (!params.exact) return LaunchTyped<T, false>(params, on);
     }

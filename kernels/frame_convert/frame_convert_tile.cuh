@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of 4x4 pixels in registers, from frames of every layout that frame_convert_sm80.cu takes.
+// Loads a tile of 4x4 pixels into registers, from every layout of frames that frame_convert_sm80.cu
+// takes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,9 +16,8 @@ inline constexpr int kTile = 4;
 
 enum class Samples { kPacked, kPlanar, kPatched };
 
-// x/2 + 1/2 of kCount elements that lie side by side, 4, or the 8 of 16 bytes; not cut: rounded in
-// the type unless kExact. Halves are exact or too small to matter, so that one rounding is what two
-// give.
+// x/2 + 1/2 for kCount contiguous elements, 4, or 8 of 16 bytes, not clamped: rounded in the type
+// unless kExact. Halving is exact or too small to matter, so one rounding gives the result of two.
 template <typename T, bool kExact, int kCount>
 __device__ void LoadUnits(const FrameConvertParams& p, int64_t offset, float (&units)[kCount]) {
   using Raw = std::conditional_t<kCount * sizeof(T) == 16, uint4, uint2>;
@@ -39,7 +39,7 @@ __device__ void LoadUnits(const FrameConvertParams& p, int64_t offset, float (&u
     }
   }
 }
-// One of them.
+// The same for one element.
 template <typename T, bool kExact>
 __device__ float LoadOne(const FrameConvertParams& p, int64_t offset) {
   const float unit = fmaf(ToFp32(static_cast<const T*>(p.in)[offset]), 0.5f, 0.5f);
@@ -104,7 +104,7 @@ __device__ void LoadPixels(const FrameConvertParams& p, int64_t from, Tile& tile
   }
 }
 
-// `from`: of the tile's first pixel, or of its patch.
+// `from`: the offset of the tile's first pixel, or of its patch.
 template <typename T, Samples kSamples, bool kExact>
 __device__ void LoadTile(const FrameConvertParams& p, int64_t from, Tile& tile) {
   if constexpr (kSamples == Samples::kPatched) {
@@ -114,8 +114,8 @@ __device__ void LoadTile(const FrameConvertParams& p, int64_t from, Tile& tile) 
   }
 }
 
-// The column left of a tile, or its own first one where there is none: edges repeat. Without a
-// branch, so that all of it is on its way together.
+// The column left of a tile, or its own first one at the edge. Without a branch, so that all loads
+// are in flight together.
 template <typename T, Samples kSamples, bool kExact>
 __device__ void LoadLeftColumn(const FrameConvertParams& p, int64_t from, bool edge, Tile& tile) {
   if constexpr (kSamples == Samples::kPlanar) {

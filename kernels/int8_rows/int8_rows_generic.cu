@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block a row, any strides; the row is read twice, a group of 32 elements by a thread.
+// int8_rows for any strides, a block a row; the row is read twice, a group of 32 elements by a
+// thread.
 #include <algorithm>
 
 #include "kernels/int8_rows/int8_rows_launch.h"
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(kThreads) Int8OfAny(const __grid_constant__ In
     if (threadIdx.x == 0) {
       static_cast<float*>(p.scale.data)[OffsetAt(p.shape, p.scale, place)] = scale.scale;
     }
-    __syncthreads();  // the scratch has been read
+    __syncthreads();  // the scratch of the previous reduction has been read
   }
 }
 

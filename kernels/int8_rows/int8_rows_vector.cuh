@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8_rows over rows of 16-byte vectors, read once (Int8RowsVectorAccepts): a thread has one group
-// of 32 elements in registers, which it turns without the others. For .cu files.
+// int8_rows over rows of 16-byte vectors, read once (Int8RowsVectorAccepts): a thread holds one
+// group of 32 elements in registers and rotates it alone. For .cu files.
 #pragma once
 
 #include "kernels/int8_rows/int8_rows_launch.h"
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
         }
       }
       if constexpr (kLanes > 32) {
-        // The scratch has been read.
+        // The scratch of the previous reduction has been read.
         if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
       }
     }

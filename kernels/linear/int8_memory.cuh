@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block's shared memory in linear_int8_sm90.cu.
+// The shared memory of a block of linear_int8_sm90.cu.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace reel::kernels {
 inline constexpr int kProductGroups = 2;  // warpgroups that multiply
 inline constexpr int kProductRows = kInt8TileRows / kProductGroups;
 static_assert(kProductRows == 64);
-inline constexpr int kPieceDepth = kSwizzledRow;  // of D, a piece
-inline constexpr int kBoxColumns = 64;            // outputs that leave together
+inline constexpr int kPieceDepth = kSwizzledRow;  // of D, in a piece
+inline constexpr int kBoxColumns = 64;            // outputs that are stored together
 inline constexpr int kBoxBytes = kProductRows * kBoxColumns * 2;
 inline constexpr int kMostShared = 227 * 1024, kMostStages = 6;
 
-// What an output has beside its sum.
+// The factors of an output beside its sum.
 struct OutputBeside {
   float scale, bias;
 };

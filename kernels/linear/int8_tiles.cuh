@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the tiles of linear_int8_sm90.cu.
+// The order of tiles in linear_int8_sm90.cu.
 #pragma once
 
 #include "kernels/linear/int8_tiles_layout.h"
 
 namespace reel::kernels {
 
-// Where a tile is. Neighbours in time share rows or weights that are still in the cache.
+// The position of a tile. Consecutive tiles share rows or weights that are still in the cache.
 struct Int8TilePlace {
   int row, column;  // in tiles
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division of linear_int8_sm90.cu's outputs into tiles and launches. Included by nvcc too.
+// Divides the outputs of linear_int8_sm90.cu into tiles and launches. Included by nvcc too.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ inline constexpr std::array kInt8TileColumns = {256, 192, 128, 64};
 
 struct TileOrder {
   int32_t row_tiles, column_tiles;
-  int32_t band;  // row tiles that all columns' tiles are made of before the next
+  int32_t band;  // row tiles whose columns are all computed before the next band
 
   constexpr int32_t tiles() const { return row_tiles * column_tiles; }
 };
 
-// Rows that are more than stays in the cache beside the weights are gone through in bands.
+// Rows that do not fit into the cache beside the weights are processed in bands.
 inline TileOrder OrderOf(int64_t rows, int64_t width, int64_t outputs, int columns) {
   constexpr int64_t kMostCachedBytes = int64_t{24} << 20, kBand = 24;
   const int64_t row_tiles = (rows + kInt8TileRows - 1) / kInt8TileRows;
@@ -28,29 +28,29 @@ inline TileOrder OrderOf(int64_t rows, int64_t width, int64_t outputs, int colum
           .band = static_cast<int32_t>(band)};
 }
 
-// What the slowest block has to do with tiles of that width, in columns of a piece: a piece takes
-// as long as its columns and 25 more, the narrowest as it takes to bring.
+// The work of the slowest block with tiles of that width, in columns of a piece: a piece takes as
+// long as its columns plus 25, the narrowest as long as its copy.
 inline int64_t TimeOf(int64_t rows, int64_t outputs, int columns, int multiprocessors) {
   constexpr int kMoreColumns = 25, kLeastColumns = 96;
   const int64_t tiles = OrderOf(rows, 0, outputs, columns).tiles();
   return (tiles + multiprocessors - 1) / multiprocessors *
          (std::max(columns, kLeastColumns) + kMoreColumns);
 }
-// Of the widths of a tile the one that it is done with first.
+// The width of a tile that finishes first.
 inline int BestColumns(int64_t rows, int64_t outputs, int multiprocessors) {
   const auto time = [&](int columns) { return TimeOf(rows, outputs, columns, multiprocessors); };
   return *std::min_element(kInt8TileColumns.begin(), kInt8TileColumns.end(),
                            [&](int a, int b) { return time(a) < time(b); });
 }
 
-// Rows in two launches: as many as every block has the same number of tiles of, and the rest by
-// narrower tiles, where the blocks would be few.
+// Splits the rows between two launches: as many as give every block the same number of tiles, and
+// the rest in narrower tiles, if few blocks would remain.
 struct RowCut {
   int64_t first_rows;  // all: one launch
   int first_columns;
 };
 inline RowCut BestCut(int64_t rows, int64_t width, int64_t outputs, int multiprocessors) {
-  // In columns of a piece, of which there is one for 128 elements of the width.
+  // In columns of a piece; there is one piece for each 128 elements of the width.
   const int64_t launch = 1 + 80 * 1024 / std::max<int64_t>(width, 128);
   RowCut best = {rows, BestColumns(rows, outputs, multiprocessors)};
   int64_t least = TimeOf(rows, outputs, best.first_columns, multiprocessors);

@@ -21,7 +21,7 @@ struct LinearArgs {
   TensorView weight;               // [O,D] of x's dtype
   std::optional<TensorView> bias;  // [O] of out's dtype or fp32
   TensorView out;                  // [..., O] of x's dtype; any of the three beside codes
-  // Of codes alone, and then both: fp32, one of each row of x, one of each output.
+  // Only for codes, and then both: fp32, one for each row of x, one for each output.
   std::optional<TensorView> x_scale = std::nullopt;       // [...]
   std::optional<TensorView> weight_scale = std::nullopt;  // [O]
 };

@@ -8,15 +8,15 @@
 namespace reel::kernels {
 namespace {
 
-// What the copy engine takes: vectors of 16 bytes, and no row that stands for several. A single one
-// has no stride.
+// What the copy engine takes: vectors of 16 bytes, and no broadcast rows. A single row has no
+// stride.
 bool IsForCopyEngine(const RowOperand& operand, int64_t rows, int64_t width) {
   const RowShape shape{.rows = rows, .width = width, .dims = 1};
   return FitsVectorElements(shape, operand, {&operand}) && (rows == 1 || operand.strides[0] > 0);
 }
 
 constexpr int64_t kMostTiles = std::numeric_limits<int32_t>::max();
-// Sums of so many products of two codes stay within int32.
+// Sums of this many products of two codes stay within int32.
 constexpr int64_t kMostWidth = int64_t{1} << 17;
 
 }  // namespace

@@ -2,12 +2,11 @@
 // linear in 8 bits: out = (x W^T) x_scale weight_scale + b, x [R, D] and W [O, D] in int8, out of
 // fp16 or bf16 (LinearInt8Accepts). Sums are exact, so a row has the same bits in every tile.
 //
-// A block makes tiles of 128 rows by kColumns outputs, one after the other: a thread of a warpgroup
-// of its own brings pieces of 128 bytes of D into a ring, two others multiply, each 64 rows. What a
-// tile's end needs beside the sums is loaded at its beginning, and its outputs leave by the copy
-// engine, so that little stands between two tiles' products.
-// On one H100 at its 700 W 2 to 9 % ahead of cublasLt in e4m3, 1,085 to 1,370 TFLOP/s (README); in
-// e4m3 this kernel takes 5 to 10 % longer, as the same sums take more power.
+// A block computes tiles of 128 rows by kColumns outputs, one after the other: a thread of a
+// warpgroup of its own copies pieces of 128 bytes of D into a ring, two other warpgroups multiply,
+// 64 rows each. Scales and biases are loaded at a tile's beginning, and its outputs are stored by
+// the copy engine, so that little time passes between two tiles' products. On one H100 at its 700 W
+// limit 2 to 9 % faster than cublasLt in e4m3, 1,085 to 1,370 TFLOP/s (README).
 #include <algorithm>
 
 #include "kernels/cuda/multiprocessors.cuh"
@@ -34,7 +33,7 @@ struct Int8Params {
   const float* x_scale;
   const float* weight_scale;
   const void* bias;
-  bool goes_on;  // the launch ahead is of the same call
+  bool goes_on;  // the previous launch belongs to the same call
   int64_t x_scale_stride, weight_scale_stride, bias_stride;
   bool fp32_bias;
 };
@@ -58,7 +57,7 @@ __device__ inline void BringTiles(const Int8Memory<kColumns>& shared, const Int8
   }
 }
 
-// The products of all pieces of a tile, of the 64 rows of this warpgroup.
+// Multiplies all pieces of a tile, for the 64 rows of this warpgroup.
 template <int kColumns>
 __device__ inline void MultiplyTile(const Int8Memory<kColumns>& shared, const Int8Params& p,
                                     int group, bool first_thread,
@@ -96,7 +95,7 @@ __device__ inline OutputBeside BesideAt(const Int8Params& p, int output) {
   return beside;
 }
 
-// All warps of one that multiplies.
+// A barrier for all warps of a warpgroup that multiplies.
 __device__ inline void SyncGroup(int group) {
   asm volatile("bar.sync %0, 128;" : : "r"(group + 1) : "memory");
 }
@@ -108,7 +107,7 @@ __device__ inline uint32_t TwoOutputs(int32_t low, int32_t high, float scale,
                     fmaf(static_cast<float>(high) * scale, beside.z, beside.w));
 }
 
-// The tile's outputs, 64 columns at a time, in two places in turn.
+// Stores the tile's outputs, 64 columns at a time, through two buffers in turn.
 template <typename T, int kColumns>
 __device__ inline void StoreTile(const Int8Memory<kColumns>& shared, const CUtensorMap& out,
                                  int group, int row, int output, int outputs,
@@ -160,7 +159,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     PublishBarriers();
   }
   __syncthreads();
-  // What is ahead of the call's first launch was done before this one could begin.
+  // The work before the call's first launch had ended before this launch could start.
   if (!p.goes_on) AwaitKernelAhead<true>();
   LetNextKernelBegin<true>();
   const int group = static_cast<int>(threadIdx.x) / 128 - 1;
@@ -188,7 +187,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
     for (int i = 0; i < kBesides; ++i) beside[i] = BesideAt<T>(p, output + 128 * i + thread);
     MultiplyTile(shared, p, group, thread == 0, place, sums);
-    // The others have read those of the tile before: their last box is behind a barrier.
+    // The others have read the previous tile's factors: their last box is behind a barrier.
 #pragma unroll
     for (int i = 0; i < kBesides; ++i) {
       const int column = 128 * i + thread;
@@ -199,14 +198,15 @@ __global__ void __launch_bounds__(kThreads, 1)
     }
     StoreTile<T>(shared, out, group, row, output, p.outputs, row_scale, sums);
   }
-  if (thread == 0) AwaitStoresRead<0>();  // or the block's memory would be another's
-  // Whoever waits for this launch waits for both.
+  if (thread == 0)
+    AwaitStoresRead<0>();  // otherwise the block's memory would belong to another block
+  // A kernel that waits for this launch waits for both.
   if (p.goes_on) AwaitKernelAhead<true>();
 }
 
 struct Launches {
   int multiprocessors;
-  bool goes_on = false;  // behind another of the same call
+  bool goes_on = false;  // follows another launch of the same call
 };
 
 template <typename T>
@@ -214,7 +214,7 @@ constexpr CUtensorMapDataType kOutType = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 template <>
 constexpr CUtensorMapDataType kOutType<__half> = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 
-// A single row has none, and any will do.
+// A single row has no stride; any value works.
 inline int64_t StrideOf(const RowOperand& operand, int64_t width) {
   return operand.strides[0] == 0 ? width : operand.strides[0];
 }

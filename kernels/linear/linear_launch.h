@@ -9,7 +9,7 @@ namespace reel::kernels {
 struct LinearParams {
   RowShape shape;  // the rows of x
   int64_t outputs = 0;
-  RowOperand x;       // or codes, and `weight` with it
+  RowOperand x;       // or codes, as `weight` then is too
   RowOperand weight;  // strides[0] from one output's row to the next
   RowOperand bias;    // out's dtype or fp32, one element an output; or absent
   RowOperand out;

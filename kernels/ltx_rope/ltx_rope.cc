@@ -68,7 +68,7 @@ void CheckTable(const LtxRopeTableView& table, const TensorView& q, ArgumentChec
                               ", 2]: ", Describe(*table.cos_sin)));
 }
 
-// Tokens [B,S] with the channels of all heads; the head stride apart.
+// Addresses tokens [B,S] with the channels of all heads; the head stride is separate.
 RowOperand TokensOperand(const TensorView& x, int64_t& head_stride) {
   RowOperand operand{.data = x.data, .dtype = x.dtype, .inner = x.stride(-1), .strides = {}};
   operand.strides[0] = x.stride(0);
@@ -77,7 +77,7 @@ RowOperand TokensOperand(const TensorView& x, int64_t& head_stride) {
   return operand;
 }
 
-// Whether the heads of a view lie side by side, so that they run as one width.
+// Whether the heads of a view are contiguous, so that they can be treated as one width.
 bool HeadsMerge(const TensorView& x) {
   return x.rank == 3 || x.size(2) == 1 || x.stride(2) == x.size(3) * x.stride(3);
 }

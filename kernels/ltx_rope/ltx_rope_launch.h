@@ -7,7 +7,7 @@
 
 namespace reel::kernels {
 
-// q or k. A channel c lies at (c / head_width) * head_stride + (c % head_width) * inner of its row.
+// q or k. A channel c is at (c / head_width) * head_stride + (c % head_width) * inner of its row.
 struct LtxRopeSide {
   RowOperand in;
   RowOperand out;
@@ -24,7 +24,7 @@ struct LtxRopeParams {
   const float* cos_sin = nullptr;  // [R][frequencies][2]; null: dense, or no table
   int64_t frequencies = 0;
   RowOperand index;     // int32 [3] of each row
-  RowOperand cos, sin;  // dense
+  RowOperand cos, sin;  // the dense form
   Statistic statistic = Statistic::kNone;
   float eps = 0;
 };

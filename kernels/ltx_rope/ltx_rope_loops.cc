@@ -21,7 +21,7 @@ struct Angles {
   std::vector<double> sin;
 };
 
-// Per channel, from either form of the table; without one nothing turns.
+// The angles of each channel, from either form of the table; without a table nothing is rotated.
 Angles AnglesOf(const LtxRopeParams& params, int64_t row) {
   const auto width = static_cast<size_t>(params.shape.width);
   Angles angles{std::vector<double>(width, 1), std::vector<double>(width, 0)};

@@ -92,15 +92,15 @@ struct LtxRopeRow {
   }
 
  private:
-  // Where the pair that begins at channel i lies; a head's width is even.
+  // The address of the pair that begins at channel i; a head's width is even.
   __device__ int64_t ChannelOffset(int64_t i, int64_t head_stride, int64_t inner) const {
     if (p.head_width == p.shape.width) return i * inner;
     const int64_t head = Quotient(i, p.head_width);
     return head * head_stride + (i - head * p.head_width) * inner;
   }
 
-  // cos and sin of the first channel of a pair, then of the second: they differ in a dense table
-  // only.
+  // cos and sin of the first channel of a pair, then of the second: only a dense table has
+  // different ones.
   __device__ float4 TurnOf(const Row& row, int channel) const {
     if (row.cos.data != nullptr) {
       const auto* cos = reinterpret_cast<const float*>(row.cos.data);
@@ -113,7 +113,7 @@ struct LtxRopeRow {
     const unsigned pair = static_cast<unsigned>(channel - skipped) / 2;
     const unsigned frequency = pair / 3;
     const unsigned axis = pair - frequency * 3;
-    // A choice of registers: an index into the array would put it into local memory.
+    // Selects registers: indexing the array would put it into local memory.
     const float* table = axis == 0 ? row.axes[0] : (axis == 1 ? row.axes[1] : row.axes[2]);
     const float cos = table[2 * frequency];
     const float sin = table[2 * frequency + 1];

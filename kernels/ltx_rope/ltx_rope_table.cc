@@ -9,7 +9,7 @@
 namespace reel::kernels {
 namespace {
 
-// linspace(0, 1, count)[i] as torch has it in fp32: from both ends inwards.
+// linspace(0, 1, count)[i] as torch computes it in fp32: from both ends inwards.
 float UnitStep(int64_t i, int64_t count) {
   if (count == 1) return 0;
   const float step = 1.0f / static_cast<float>(count - 1);
@@ -27,7 +27,7 @@ std::vector<float> Frequencies(int64_t count) {
   return frequencies;
 }
 
-// One row of the table: a coordinate of the unit square, at every frequency.
+// One row of the table: a coordinate in the unit square, at every frequency.
 void AddRow(float coordinate, const std::vector<float>& frequencies, LtxRopeTable& table) {
   for (const float frequency : frequencies) {
     const float angle = frequency * (coordinate * 2.0f - 1.0f);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factored table of ltx_rope, made on the host. fp32 in the order of operations of diffusers,
-// whose angles reach 15,708 and are coarse there: that is the model's own precision, and is kept.
+// Makes the factored table of ltx_rope on the host, in fp32 and diffusers' order of operations. Its
+// angles reach 15,708 and are coarse there; the model was trained with that precision, so it is
+// kept.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct LtxRopeTable {
 };
 
 // For a latent grid of tokens (f*height + h)*width + w. `width_channels` is D. INVALID_ARGUMENT for
-// sizes below 1, a width below 6 or a frame rate that is not above zero.
+// sizes below 1, a width below 6 or a frame rate that is not positive.
 absl::StatusOr<LtxRopeTable> MakeLtxRopeTable(int64_t frames, int64_t height, int64_t width,
                                               double frame_rate, int64_t width_channels);
 

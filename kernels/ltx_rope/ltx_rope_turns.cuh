@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cosines and sines of a vector of channels, for ltx_rope_vector.cuh.
+// Loads the cosines and sines of a vector of channels, for ltx_rope_vector.cuh.
 #pragma once
 
 #include "kernels/ltx_rope/ltx_rope_launch.h"
@@ -19,7 +19,7 @@ struct PlainRopeParams {
   int64_t inner_rows;
   int32_t vectors;
   int32_t sides;
-  int32_t skipped;  // channels before the first pair that is turned
+  int32_t skipped;  // channels before the first rotated pair
   float inverse_width;
   float eps;
 };
@@ -31,7 +31,7 @@ struct VectorTurns {
   float sin[kPer];
 };
 
-// The rows of the factored table that a token takes, one an axis.
+// The rows of the factored table that a token uses, one an axis.
 struct TokenAxes {
   const float2* at[3];
 };
@@ -42,14 +42,14 @@ __device__ inline TokenAxes AxesOf(const PlainRopeParams& p, int64_t outer, int6
            p.cos_sin + index[2] * p.frequencies}};
 }
 
-// Pairs follow one another with the axis fast and the frequency slow.
+// Consecutive pairs change the axis first, then the frequency.
 template <int kPer>
 __device__ inline void FactoredTurns(const PlainRopeParams& p, const TokenAxes& axes, int vector,
                                      VectorTurns<kPer>& turns) {
-  const int first = (vector * kPer - p.skipped) / 2;  // below zero: not turned
+  const int first = (vector * kPer - p.skipped) / 2;  // negative: not rotated
   const int frequency = (first + 3) / 3 - 1;
   const int axis = first - 3 * frequency;
-  // The tables of the first three pairs: a choice of registers, an index would be local memory.
+  // The tables of the first three pairs, selected by register: an index would be local memory.
   const float2* a = axis == 0 ? axes.at[0] : (axis == 1 ? axes.at[1] : axes.at[2]);
   const float2* b = axis == 0 ? axes.at[1] : (axis == 1 ? axes.at[2] : axes.at[0] + 1);
   const float2* c = axis == 0 ? axes.at[2] : (axis == 1 ? axes.at[0] + 1 : axes.at[1] + 1);

@@ -22,7 +22,7 @@ __device__ inline float SquaresOf(const uint4& raw) {
   return sum;
 }
 
-// The norm's weights for a vector of q and of k.
+// The norm's weights for a vector of q and one of k.
 struct SideWeights {
   uint4 of[2];
 };
@@ -71,7 +71,7 @@ struct TokenPart {
     }
   }
 
-  // Vector v of both sides; `sums` are the whole token's.
+  // Vector v of both sides; `sums` are those of the whole token.
   __device__ void Emit(const PlainRopeParams& p, int64_t outer, int64_t row, int vector, int v,
                        const VectorTurns<kPer>& turns, const float (&sums)[2],
                        const SideWeights& weights) const {
@@ -97,13 +97,13 @@ struct TokenPart {
   }
 };
 
-// Blocks of a multiprocessor at the least, 0: as many as come about. With the cosines and sines
-// early a thread would take more registers than pays. Those of a dense table would spill.
+// The least number of blocks of a multiprocessor; 0: no request. With early cosines and sines a
+// thread would take more registers than that is worth. Those of a dense table would spill.
 template <TurnTable kTable, int kVectors>
 inline constexpr int kRopeBlocks = kVectors <= 2 && kTable != TurnTable::kDense ? 7 : 0;
 
-// kLanes threads a token, kVectors vectors of q and of k each. Of few vectors the cosines and sines
-// are on their way while the norm waits for q and k.
+// kLanes threads a token, kVectors vectors of q and of k each. With few vectors the cosines and
+// sines are loaded while the norm waits for q and k.
 template <typename T, bool kNorm, TurnTable kTable, int kVectors, int kLanes, bool kOverlap>
 __global__ void __launch_bounds__(kVectorThreads, kRopeBlocks<kTable, kVectors>)
     LtxRopeTokens(const __grid_constant__ PlainRopeParams p) {
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(kVectorThreads, kRopeBlocks<kTable, kVectors>)
                   weights[kEarlyWeights ? v : 0]);
       }
       if constexpr (kNorm && kLanes > 32) {
-        // The scratch has been read.
+        // The scratch of the previous reduction has been read.
         if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
       }
     }

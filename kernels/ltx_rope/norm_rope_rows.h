@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// qk_norm_rope of some rows of fp32 on a CPU, for who divides them among threads of its own.
+// Computes qk_norm_rope for some rows of fp32 on a CPU, for callers that divide rows among their
+// own threads.
 #pragma once
 
 #include <cstdint>
 
 namespace reel::kernels {
 
-// Queries or keys [rows, width], whose rows may lie apart, and their weight [width].
+// Queries or keys [rows, width], whose rows may have gaps, and their weight [width].
 struct NormRopeSide {
   const float* in;
   int64_t stride;  // from one row to the next
@@ -14,7 +15,7 @@ struct NormRopeSide {
   float* out;
 };
 
-// Row r is of token r mod `tokens`, whose cosines and sines stand in row r mod `tokens` of both
+// Row r belongs to token r mod `tokens`, whose cosines and sines are in row r mod `tokens` of both
 // tables, one for each channel; `width` is even.
 struct NormRopeRows {
   NormRopeSide q, k;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large copies from memory to shared memory by the copy engine, and the barriers that tell of them.
+// Large copies from memory to shared memory by the copy engine, and the barriers that signal them.
 // For .cu files of sm_90 and later.
 //
-// A barrier has phases: it is in the next one when as many arrivals as it was made for have come
-// and all bytes that were announced. Who waits names the parity of the phase that should be over:
-// 0, 1, 0 and so on; that of a phase before the first counts as over.
+// A barrier has phases: it enters the next one after as many arrivals as it was made for and all
+// announced bytes. A waiting thread names the parity of the phase that should be over: 0, 1, 0 and
+// so on; the phase before the first counts as over.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace reel::kernels {
 __device__ inline void MakeBarrier(uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(barrier), "r"(arrivals) : "memory");
 }
-// Behind the making of barriers, before others and the copy engine see them: then a block's own.
+// Call after making barriers and before other threads and the copy engine see them; then a barrier
+// of the block.
 __device__ inline void PublishBarriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 }
@@ -30,7 +31,7 @@ __device__ inline void Await(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
-// An arrival, and so many bytes to come.
+// Arrives, and announces so many bytes.
 __device__ inline void ArriveAndAnnounce(uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;"
                :
@@ -38,7 +39,7 @@ __device__ inline void ArriveAndAnnounce(uint32_t barrier, int bytes) {
                : "memory");
 }
 
-// A place in a ring of stages, and the parity of its barriers.
+// A position in a ring of stages, and the parity of its barriers.
 template <int kStages>
 struct RingPlace {
   int stage = 0;
@@ -49,7 +50,7 @@ struct RingPlace {
   }
 };
 
-// Announces the bytes; both addresses and the count are multiples of 16.
+// Copies; bytes must be announced. Both addresses and the count are multiples of 16.
 __device__ inline void BulkCopy(uint32_t to, const void* from, int bytes, uint32_t barrier) {
   ArriveAndAnnounce(barrier, bytes);
   asm volatile(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long lists of operands for asm statements: numbers from 0 on for the text, registers for the
-// outputs. An asm statement takes neither from a loop.
+// outputs. A loop cannot make these.
 #pragma once
 
 #define REEL_NUMBERS_32                                                                   \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rectangles of matrices between memory and shared memory by the copy engine, which is told of a
-// matrix by a map that the host makes. For .cu files of sm_90 and later.
+// Copies rectangles of matrices between memory and shared memory by the copy engine, which gets a
+// map of the matrix from the host. For .cu files of sm_90 and later.
 //
-// In shared memory a rectangle has rows of 128 bytes, in whose order of 16-byte pieces the last
-// three bits of the row are mixed (kSwizzledRow): so neither columns nor rows share a bank.
+// In shared memory a rectangle has rows of 128 bytes, whose 16-byte pieces are permuted by the last
+// three bits of the row (kSwizzledRow), so that neither columns nor rows share a bank.
 #pragma once
 
 #include <cuda.h>
@@ -15,13 +15,13 @@ namespace reel::kernels {
 
 inline constexpr int kSwizzledRow = 128;  // bytes
 
-// Where 16-byte piece `piece` of a row is, from the rectangle's beginning.
+// The position of 16-byte piece `piece` of a row, from the rectangle's beginning.
 __device__ inline uint32_t SwizzledPiece(int row, int piece) {
   return static_cast<uint32_t>(row * kSwizzledRow + ((piece ^ (row & 7)) << 4));
 }
 
-// Of a matrix in memory, rows `stride` bytes apart, data and stride multiples of 16; rectangles of
-// `box_rows` rows and 128 bytes. What is outside of it is read as zero and not written.
+// Maps a matrix in memory, with rows `stride` bytes apart, data and stride multiples of 16, and
+// rectangles of `box_rows` rows and 128 bytes. Elements outside are read as zero and not written.
 struct MatrixInMemory {
   const void* data;
   int64_t rows, columns, stride;
@@ -32,7 +32,7 @@ inline cudaError_t MakeTensorMap(const MatrixInMemory& of, CUtensorMapDataType t
       CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
                    const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
                    CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-  // The driver's, which no library that one links has.
+  // The driver's function, which no linked library has.
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found{};
   const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry,
@@ -52,7 +52,7 @@ inline cudaError_t MakeTensorMap(const MatrixInMemory& of, CUtensorMapDataType t
   return made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// The rectangle at a column and a row; whoever calls announces its bytes (bulk_copy.cuh).
+// Loads the rectangle at a column and a row; the caller announces its bytes (bulk_copy.cuh).
 __device__ inline void CopyRectangle(uint32_t to, const CUtensorMap& from, int column, int row,
                                      uint32_t barrier) {
   asm volatile(
@@ -63,7 +63,7 @@ __device__ inline void CopyRectangle(uint32_t to, const CUtensorMap& from, int c
       : "memory");
 }
 
-// Back to memory, behind PublishToCopies of all threads that wrote the rectangle and a barrier.
+// Stores it, after PublishToCopies by all threads that wrote the rectangle, and a barrier.
 __device__ inline void StoreRectangle(uint32_t from, const CUtensorMap& to, int column, int row) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
                :
@@ -73,17 +73,17 @@ __device__ inline void StoreRectangle(uint32_t from, const CUtensorMap& to, int 
 __device__ inline void PublishToCopies() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
-// Of the thread that stores: closes a group, which may be empty.
+// Called by the storing thread: closes a group, which may be empty.
 __device__ inline void CommitStores() {
   asm volatile("cp.async.bulk.commit_group;" : : : "memory");
 }
-// Until all of its groups have been read from shared memory but the latest kGroups.
+// Waits until all of its groups but the latest kGroups have been read from shared memory.
 template <int kGroups>
 __device__ inline void AwaitStoresRead() {
   asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(kGroups) : "memory");
 }
 
-// Four matrices of 8 rows of 16 bytes from registers, as LoadMatrices reads them.
+// Stores four matrices of 8 rows of 16 bytes from registers, in LoadMatrices's layout.
 __device__ inline void StoreMatrices(const uint32_t (&words)[4], uint32_t row) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
                :

@@ -18,30 +18,30 @@ namespace reel::kernels {
 
 inline constexpr int kMatrixBytes = 128;  // 8 columns of 16 bytes
 
-// What the products below are told of b: where it lies in shared memory.
+// What the products below need to know of b: its address in shared memory.
 __device__ inline uint64_t WarpgroupMatrix(uint32_t address, uint32_t step) {
   return uint64_t{(address & 0x3ffff) >> 4} | uint64_t{step >> 4} << 16 |
          uint64_t{kMatrixBytes >> 4} << 32;
 }
 
-// Before the first product of a group, and where registers of one have been touched since.
+// Call before the first product of a group, and after changing registers of one.
 __device__ inline void BeginProducts() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 // Closes a group of products.
 __device__ inline void CommitProducts() {
   asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
-// Until all groups are there but the latest kGroups.
+// Waits for all groups but the latest kGroups.
 template <int kGroups>
 __device__ inline void AwaitProductGroups() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(kGroups) : "memory");
 }
-// Until all products so far are there.
+// Waits for all products so far.
 __device__ inline void AwaitProducts() {
   CommitProducts();
   AwaitProductGroups<0>();
 }
 
-// sums = a b, or sums += a b where `add`; 128 columns in fp16, two to a word.
+// sums = a b, or sums += a b if `add`; 128 columns in fp16, two to a word.
 __device__ inline void MultiplyTo128(uint32_t (&sums)[32], const uint32_t (&a)[4], uint64_t b,
                                      bool add) {
   asm volatile(
@@ -52,8 +52,8 @@ __device__ inline void MultiplyTo128(uint32_t (&sums)[32], const uint32_t (&a)[4
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
 }
 
-// The same for 72 columns in fp32. Sums of many products lose bits here, about 14 are kept: a long
-// sum is made of short ones.
+// The same for 72 columns in fp32. Sums keep only about 14 bits here: make a long sum from short
+// ones.
 __device__ inline void MultiplyTo72(float (&sums)[36], const uint32_t* a, uint64_t b, bool add) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %41, 0;\n"
@@ -63,8 +63,8 @@ __device__ inline void MultiplyTo72(float (&sums)[36], const uint32_t* a, uint64
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
 }
 
-// From 128 registers a thread, with which a block of 512 begins, to `kCount`: all warps of a
-// warpgroup.
+// Raises the registers of a thread from the 128 with which a block of 512 begins to `kCount`: call
+// in all warps of a warpgroup.
 template <int kCount>
 __device__ inline void GiveRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(kCount));

@@ -13,14 +13,14 @@
 
 namespace reel::kernels {
 
-// What the products are told of a or b, whose rows begin at `address`, a multiple of 1024; the next
-// 32 of its bytes are at the address and 32.
+// Describes a or b, whose rows begin at `address`, a multiple of 1024; the next 32 bytes are at
+// address + 32.
 __device__ inline uint64_t SwizzledMatrix(uint32_t address) {
   constexpr uint64_t kEightRows = 1024 >> 4, kSwizzled128 = 1;
   return uint64_t{(address & 0x3ffff) >> 4} | uint64_t{1} << 16 | kEightRows << 32 |
          kSwizzled128 << 62;
 }
-inline constexpr uint64_t kNextInt8 = 32 >> 4;  // added to what it gives
+inline constexpr uint64_t kNextInt8 = 32 >> 4;  // added to its result
 
 // sums = a b, or sums += a b where `add`, of 64 columns and a in registers.
 __device__ inline void MultiplyInt8(int32_t (&sums)[32], const uint32_t (&a)[4], uint64_t b,

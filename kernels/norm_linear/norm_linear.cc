@@ -22,7 +22,7 @@ void CheckEachOutput(const char* name, const std::optional<TensorView>& view, in
   if (checks.ok()) checks.Sizes(name, *view, {outputs});
 }
 
-// [O] of the dtype of `beside`, or fp32.
+// [O] in the dtype of `beside`, or fp32.
 void CheckBias(const std::optional<TensorView>& bias, const TensorView& beside, int64_t outputs,
                ArgumentChecks& checks) {
   if (!bias.has_value()) return;
@@ -50,7 +50,7 @@ void Check(const PrepareNormLinearArgs& args, ArgumentChecks& checks) {
   if (prepared.sums.has_value()) checks.Output("sums", *prepared.sums);
 }
 
-// The sizes of x, but for the last, which is the number of outputs.
+// The sizes of x, with the number of outputs as the last.
 bool LeadsLike(const TensorView& out, const TensorView& x, int64_t outputs) {
   if (out.rank != x.rank || out.size(-1) != outputs) return false;
   for (int d = 0; d + 1 < x.rank; ++d) {

@@ -5,7 +5,7 @@
 
 namespace reel::kernels {
 
-// The rows of x and of W' come in pieces of 16 bytes; outputs may lie anywhere.
+// The rows of x and of W' consist of pieces of 16 bytes; outputs may have any layout.
 bool NormLinearSm80Accepts(const NormLinearParams& params) {
   if (params.shape.rows == 0 || params.outputs == 0) return true;
   if (params.shape.width == 0) return false;

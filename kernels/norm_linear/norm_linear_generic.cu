@@ -15,11 +15,11 @@ constexpr int kSide = 64;
 constexpr int kColumns = 16;
 constexpr int kThreads = 256;
 constexpr int kPerThread = 4;
-constexpr int kPadded = kSide + 8;  // four columns of eight rows meet in no bank
+constexpr int kPadded = kSide + 8;  // puts four columns of eight rows into different banks
 
 using Columns = float[kColumns][kPadded];
 
-// Four columns of one row of x or of W', 4 apart from one another; zeros beyond the last.
+// Four columns of one row of x or of W', 4 apart; zeros past the last.
 template <typename T>
 __device__ inline void Fetch(const RowPointer& row, int64_t column, int64_t width,
                              float (&values)[kPerThread]) {
@@ -32,8 +32,8 @@ __device__ inline void Fetch(const RowPointer& row, int64_t column, int64_t widt
   }
 }
 
-// Adds the sums of these columns, made apart: a sum of D terms one by one would lose more to those
-// that are large and come early.
+// Adds the sums of these columns, computed separately: adding D terms one by one would lose more to
+// large early ones.
 __device__ inline void Multiply(const Columns& x, const Columns& weight,
                                 float (&sums)[kPerThread][kPerThread]) {
   const int row = static_cast<int>(threadIdx.x) / kColumns * kPerThread;
@@ -58,7 +58,7 @@ __device__ inline void Multiply(const Columns& x, const Columns& weight,
   }
 }
 
-// Of the four threads that share a row, in their order.
+// Sums over the four threads that share a row, in their order.
 template <bool kCentred>
 __device__ inline RowMoments<kCentred> WholeRow(const RowMoments<kCentred>& own) {
   const int first = static_cast<int>(threadIdx.x) % 32 / kPerThread * kPerThread;

@@ -17,8 +17,7 @@ namespace {
 
 constexpr int kRowSteps = kWarpSide / 16;    // of an mma, across a warp's rows
 constexpr int kOutputSteps = kWarpSide / 8;  // and its outputs
-constexpr int kRowTilesTogether =
-    16;  // blocks that run at once share rows of x and of W' in the L2
+constexpr int kRowTilesTogether = 16;  // concurrent blocks share rows of x and of W' in the L2
 
 struct Sm80Call {
   NormLinearParams p;
@@ -36,13 +35,13 @@ __device__ inline TilePlace PlaceOfTile(const Sm80Call& call, int outputs) {
   return {int64_t{first + within % rows} * kTileRows, int64_t{within / rows} * outputs};
 }
 
-// What a warp multiplies next: 16 columns of its 64 rows and 64 outputs.
+// A warp's next operands: 16 columns of its 64 rows and 64 outputs.
 struct Operands {
   uint32_t x[kRowSteps][4];
   uint32_t weight[kOutputSteps / 2][4];
 };
 
-// Where a lane's rows of those matrices lie in a stage.
+// The addresses of a lane's rows of those matrices in a stage.
 struct OperandPlaces {
   uint32_t x;
   uint32_t weight;
@@ -82,7 +81,7 @@ __device__ inline void MultiplyAll(Sums& sums, const Operands& operands) {
   }
 }
 
-// {b', s} of the tile's outputs; nothing of those beyond the last.
+// Loads {b', s} of the tile's outputs; nothing for those past the last.
 template <typename T, int kAcross>
 __device__ inline void StageVectors(const NormLinearParams& p, int64_t first_output,
                                     float2* vectors) {
@@ -96,8 +95,8 @@ __device__ inline void StageVectors(const NormLinearParams& p, int64_t first_out
   vectors[threadIdx.x] = {bias[0], sum[0]};
 }
 
-// The warp's 64 x 64 finished outputs to its own 8 KB of shared memory, rows of 128 bytes whose
-// piece c lies at c ^ (r % 8).
+// Writes the warp's 64 x 64 finished outputs to its own 8 KB of shared memory, in rows of 128 bytes
+// whose piece c is at c ^ (r % 8).
 template <typename T, bool kCentred>
 __device__ inline void Finish(const Sums& sums, const float2* norms, const float2* vectors,
                               unsigned char* staged) {
@@ -122,7 +121,7 @@ __device__ inline void Finish(const Sums& sums, const float2* norms, const float
   }
 }
 
-// From there to out, eight lanes a row.
+// Copies them from there to out, eight lanes a row.
 template <typename T>
 __device__ inline void StoreTile(const Sm80Call& call, const TilePlace& place,
                                  const unsigned char* staged) {
@@ -181,19 +180,19 @@ __global__ void __launch_bounds__(TileShape<kAcross>::kThreads, kAcross == 4 ? 1
   for (int s = 0; s < stages; ++s) {
     const int slot = s % kStages;
     LoadOperands(operands[1], base + slot * Shape::kStageBytes, places, 1);
-    // Into the slot of the stage before this one: all have read it before the barrier below.
+    // Loads into the slot of the previous stage: the barrier below follows all reads of it.
     if (s + kStages - 1 < stages) loader.Load((s + kStages - 1) % kStages);
     CommitCopies();
     MultiplyAll<T>(sums, operands[0]);
     moments.Add(shared + slot * Shape::kStageBytes, width - int64_t{s} * kDepth);
     AwaitCopies<kStages - 2>();
-    __syncthreads();  // the next stage is there for all
+    __syncthreads();  // the next stage is ready for all
     LoadOperands(operands[0], base + (s + 1) % kStages * Shape::kStageBytes, places, 0);
     MultiplyAll<T>(sums, operands[1]);
   }
   moments.Store(width, call.p.eps, norms);
   AwaitCopies<0>();
-  __syncthreads();  // the norms are there, and the stages can be written over
+  __syncthreads();  // the norms are ready, and the stages can be overwritten
 
   const TilePlace own = {place.row + warp_row * kWarpSide, place.output + warp_output * kWarpSide};
   unsigned char* staged = shared + warp * (kWarpSide * kWarpSide * 2);
@@ -205,8 +204,8 @@ __global__ void __launch_bounds__(TileShape<kAcross>::kThreads, kAcross == 4 ? 1
 
 int64_t Tiles(int64_t size, int64_t side) { return (size + side - 1) / side; }
 
-// Whether tiles of 128 x 256 end sooner: one fills a multiprocessor, or two of 128 x 128, which
-// fetch a third more for the same work.
+// Whether tiles of 128 x 256 finish sooner: one fills a multiprocessor, as do two of 128 x 128,
+// which load a third more for the same work.
 bool LargeTilesEndSooner(const NormLinearParams& p, int processors) {
   const auto rounds = [&](int64_t outputs, int64_t at_once) {
     return Tiles(Tiles(p.shape.rows, kTileRows) * Tiles(p.outputs, outputs), at_once);

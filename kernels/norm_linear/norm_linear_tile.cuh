@@ -34,7 +34,7 @@ struct TileShape {
   static constexpr int kSharedBytes = kVectorsAt + kOutputs * sizeof(float2);
 };
 
-// Of a stage, or of its part for W'.
+// Bytes of a stage, or of its part for W'.
 __device__ inline int PieceAt(int row, int piece) {
   return row * kRowBytes + ((piece ^ (row / 2 % kPieces)) * 16);
 }
@@ -44,8 +44,8 @@ struct TilePlace {
   int64_t output;  // the first of the tile
 };
 
-// Brings stages to shared memory: every thread the same piece of every so many rows. Rows and
-// outputs beyond the last are the last once more; what becomes of them is not stored.
+// Copies stages to shared memory: every thread the same piece of every n-th row. Rows and outputs
+// past the last repeat the last; their results are not stored.
 template <typename T, int kAcross>
 class StageLoader {
  public:
@@ -68,7 +68,7 @@ class StageLoader {
     }
   }
 
-  // The next 32 columns; zeros beyond the last.
+  // The next 32 columns; zeros past the last.
   __device__ void Load(int stage) {
     const uint32_t to = to_ + static_cast<uint32_t>(stage * Shape::kStageBytes);
     const bool there = column_ < width_;
@@ -108,8 +108,8 @@ class TileMoments {
       : row_(static_cast<int>(threadIdx.x) / kPerRow),
         half_(static_cast<int>(threadIdx.x) % kPerRow) {}
 
-  // `left`: columns of x from this stage on. Whole stages have code of their own: to leave out
-  // columns costs a layer norm as much as to add them.
+  // `left`: columns of x from this stage on. Whole stages have code of their own: skipping columns
+  // costs a layer norm as much as adding them.
   __device__ void Add(const unsigned char* stage, int64_t left) {
     if (!kCentred || left >= kDepth) {
       AddStage<true>(stage, kDepth);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prepare_norm_linear: a block a row of W, any strides. Runs once for a layer: bound by nothing
-// that matters.
+// prepare_norm_linear: a block a row of W, any strides. Runs once for a layer, so it is not tuned.
 #include <algorithm>
 
 #include "kernels/norm_linear/norm_linear_launch.h"
@@ -43,7 +42,7 @@ __global__ void __launch_bounds__(kThreads)
         static_cast<float*>(p.folded_bias.data)[row * p.folded_bias.inner] = bias[0] + sums[1];
       }
     }
-    __syncthreads();  // the scratch has been read
+    __syncthreads();  // the scratch of the previous reduction has been read
   }
 }
 

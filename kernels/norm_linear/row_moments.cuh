@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The running moments of a row whose columns norm_linear reads in parts: enough for the norm at
-// the end. For .cu files.
+// Running moments of a row whose columns norm_linear reads in parts. For .cu files.
 //
-// Centred, for the layer norm: the mean, and the squares of deviations from it, which parts of a
-// row add to one another (Chan, Golub and LeVeque). Nothing cancels, however far from zero the mean
-// is. Otherwise, for the rms norm: the sum of squares. Every product that is added is spelled out,
-// so that any compilation gives the same bits.
+// Centred, for the layer norm: the mean, and the squared deviations from it, which parts of a row
+// combine (Chan, Golub and LeVeque). Nothing cancels, however far the mean is from zero. Otherwise,
+// for the rms norm: the sum of squares. Every product is an explicit fma, so that any compilation
+// gives the same bits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,7 +17,7 @@ struct RowMoments {
   float mean = 0;  // 0 unless centred
   float squares = 0;
 
-  // The first `valid` of kCount further columns; the others are zero.
+  // Adds the first `valid` of kCount more columns; the others are zero.
   template <int kCount>
   __device__ void Add(const float (&values)[kCount], int valid) {
     if constexpr (!kCentred) {

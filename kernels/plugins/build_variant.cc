@@ -20,7 +20,7 @@ constexpr size_t kLongestName = 128;
 
 using Parts = std::vector<absl::string_view>;
 
-// Digits alone; -1 for anything else.
+// Parses digits; -1 for anything else.
 int Number(absl::string_view digits) {
   int value = 0;
   const bool plain = !digits.empty() && digits.size() <= 4 &&
@@ -29,14 +29,14 @@ int Number(absl::string_view digits) {
   return plain && absl::SimpleAtoi(digits, &value) ? value : -1;
 }
 
-// "211" to 2 and 11, as names of torch have it.
+// Parses "211" as 2 and 11, as torch's names have it.
 bool ReadVersion(absl::string_view digits, BuildVariant& variant) {
   variant.major = Number(digits.substr(0, 1));
   variant.minor = digits.empty() ? -1 : Number(digits.substr(1));
   return variant.major >= 0 && variant.minor >= 0;
 }
 
-// The parts that name the framework are taken off the front.
+// Removes the parts that name the framework from the front.
 bool ReadFramework(Parts& parts, BuildVariant& variant) {
   const auto take = [&](size_t count) {
     parts.erase(parts.begin(), parts.begin() + ptrdiff_t(count));
@@ -63,7 +63,7 @@ bool ReadFramework(Parts& parts, BuildVariant& variant) {
   return true;
 }
 
-// "cpu", or "cu130": the last digit is the minor version.
+// Parses "cpu", or "cu130": the last digit is the minor version.
 bool ReadBackend(absl::string_view backend, BuildVariant& variant) {
   if (backend == "cpu") return true;
   variant.cuda = absl::ConsumePrefix(&backend, "cu") && backend.size() >= 2;

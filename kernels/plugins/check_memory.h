@@ -12,13 +12,13 @@
 
 namespace reel::kernels {
 
-// Where the variants under test read and write: the host, or a device.
+// The memory of variants under test: the host's, or a device's.
 class CheckMemory {
  public:
   virtual ~CheckMemory() = default;
-  // A copy of `bytes`, at a multiple of 16, until Clear.
+  // Copies `bytes` to an address that is a multiple of 16; valid until Clear.
   virtual absl::StatusOr<void*> Place(absl::Span<const std::byte> bytes) = 0;
-  // Back, once everything that was launched is through.
+  // Copies back, after everything launched has ended.
   virtual absl::Status Read(const void* place, absl::Span<std::byte> bytes) = 0;
   virtual void Clear() = 0;
 };

@@ -49,7 +49,7 @@ class NativeVariant final : public HostedVariant {
   }
 
   const HostedVariantFacts facts_;
-  const ReelPluginV1& plugin_;  // the library's, which stays
+  const ReelPluginV1& plugin_;  // owned by the library, which stays loaded
   const ReelPluginVariantV1& variant_;
 };
 

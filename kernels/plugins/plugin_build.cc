@@ -33,7 +33,7 @@ absl::StatusOr<PluginMetadata> ReadMetadata(const fs::path& folder, const Plugin
   return ParsePluginMetadata(text);
 }
 
-// Of a torch build the one *.abi3.so, of a native one the one *.so.
+// A torch build's one *.abi3.so, or a native one's one *.so.
 absl::StatusOr<std::string> LibraryOf(const PluginBuild& build, const fs::path& folder) {
   const bool native = build.variant.kind == BuildVariant::Kind::kNative;
   const std::string ending = native ? ".so" : ".abi3.so";

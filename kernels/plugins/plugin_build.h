@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of the configuration as a build that this process may open: found, fitting, unchanged.
-// Nothing of it has been run yet.
+// Finds the build in a configured folder that this process may open, and checks that it fits and is
+// unchanged. None of its code runs.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ struct PluginBuild {
   std::string library;  // path of the one shared library to open
 };
 
-// Chooses the build for `host` and compares every file of it with its digest. PERMISSION_DENIED for
-// what leads out of the root, NOT_FOUND for a folder without builds, FAILED_PRECONDITION with a
-// reason for each build when none fits, INVALID_ARGUMENT for bad metadata, DATA_LOSS for a file
-// that is not what metadata.json or the configuration says.
+// Chooses the build for `host` and compares all its files with their digests. PERMISSION_DENIED:
+// something leads out of the root. NOT_FOUND: a folder without builds. FAILED_PRECONDITION: none
+// fits, with a reason for each. INVALID_ARGUMENT: bad metadata. DATA_LOSS: a file differs from
+// metadata.json or the configuration.
 absl::StatusOr<PluginBuild> FindPluginBuild(const PluginSource& source, const PluginHost& host);
 
 }  // namespace reel::kernels

@@ -16,13 +16,13 @@ namespace {
 constexpr Dtype kTypes[] = {Dtype::kF32, Dtype::kBf16, Dtype::kF16};
 constexpr float kEps = 1e-5f;
 
-// Runs trials of one type and remembers how they went.
+// Runs trials of one type and records their results.
 class Trials {
  public:
   Trials(const HostedVariant& variant, CheckMemory& memory, DeviceStream stream)
       : variant_(variant), memory_(memory), stream_(stream) {
     for (const OpVariants& op : BuiltInCpuVariants()) {
-      // The oracle is the last of each operator.
+      // The oracle is the last variant of each operator.
       if (variant.facts().op == op.op) loops_ = op.variants + op.count - 1;
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test that a plug-in's variant passes before it is used: small calls of its operator, of all
-// types and layouts, beside the variant `loops`. What was built for another layout of the
-// parameters, or computes something else, shows here and not in a video.
+// Tests a plug-in's variant before it is used: compares small calls of its operator, in all types
+// and layouts, with the variant `loops`. So a wrong layout of parameters or a wrong result shows
+// here, not in a video.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@
 namespace reel::kernels {
 
 struct PluginVerdict {
-  DtypeMask dtypes = 0;  // in which at least one call ran, and all that ran were right
-  absl::Status failure;  // of the first that was not
+  DtypeMask dtypes = 0;  // types in which at least one call ran, and all that ran were right
+  absl::Status failure;  // the first wrong result
 };
 
-// Runs the variant in each of its types. Results may be two units in the last place off, and in
-// fp32 as far as sums in another order are.
+// Runs the variant in each of its types. Results may differ by two units in the last place, and in
+// fp32 by as much as the order of a sum changes them.
 PluginVerdict CheckPluginVariant(const HostedVariant& variant, CheckMemory& memory,
                                  DeviceStream stream);
 
-// The operators whose variants a plug-in can bring.
+// The operators that plug-ins can bring variants for.
 bool TakesPlugins(const std::string& op);
 std::string OpsThatTakePlugins();
 

@@ -26,7 +26,7 @@ constexpr uint16_t kMachine = EM_X86_64;
 constexpr uint32_t kLazyCall = R_X86_64_JUMP_SLOT;
 #endif
 
-// The file's bytes; every read is checked against its end.
+// A file's bytes; every read is checked against its end.
 class Image {
  public:
   explicit Image(const std::string& path) {
@@ -84,7 +84,7 @@ class Dynamic {
         if (!entry || entry->d_tag == DT_NULL) break;
         entries_.push_back(*entry);
       }
-      return;  // there is one
+      return;  // the section exists
     }
   }
 
@@ -99,8 +99,7 @@ class Dynamic {
   std::string_view Text(uint64_t offset) const {
     return image_.TextAt(FileOffset(*Value(DT_STRTAB)) + offset);
   }
-  // Calls `visit(symbol, name, relocation type)` for each relocation of a symbol that the library
-  // does not have itself.
+  // Calls `visit(symbol, name, relocation type)` for each relocation of an undefined symbol.
   template <typename Visit>
   void ForEachUndefined(const Visit& visit) const {
     ForEachIn(Value(DT_RELA), Value(DT_RELASZ), visit);

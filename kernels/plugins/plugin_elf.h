@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads from a shared library's file what it needs of the process that opens it, before any of its
-// code runs.
+// Reads from a shared library's file what it needs from the process, before any of its code runs.
 #pragma once
 
 #include <string>
@@ -9,9 +8,9 @@
 
 namespace reel::kernels {
 
-// FAILED_PRECONDITION for a library that is not of this kind of machine or that needs a Python in
-// the process: libtorch_python, pybind11, data of Python, or functions of Python that would have to
-// be there at once. A PyInit function that nobody calls is fine.
+// FAILED_PRECONDITION for a library for another kind of machine, or one that needs Python in the
+// process: libtorch_python, pybind11, data of Python, or functions of Python that must be resolved
+// at once. A PyInit function that nobody calls is fine.
 absl::Status CheckPluginElf(const std::string& path);
 
 }  // namespace reel::kernels

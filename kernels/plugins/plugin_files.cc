@@ -27,11 +27,11 @@ bool IsBelow(const fs::path& root, const fs::path& path) {
   return end.first == root.end();
 }
 
-// A read-only descriptor of a plain file of at most `max_bytes`.
+// Opens a regular file of at most `max_bytes` read-only.
 class PlainFile {
  public:
   static absl::StatusOr<PlainFile> Open(const fs::path& path, int64_t max_bytes) {
-    // A pipe or device in its place must not hold this process.
+    // A pipe or device in its place must not block this process.
     PlainFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat facts{};
     if (file.fd_ < 0 || fstat(file.fd_, &facts) != 0) {
@@ -50,7 +50,7 @@ class PlainFile {
     if (fd_ >= 0) close(fd_);
   }
 
-  // The next piece into `buffer`; 0 at the end.
+  // Reads the next piece into `buffer`; 0 at the end.
   absl::StatusOr<size_t> Read(std::string& buffer) const {
     const ssize_t size = read(fd_, buffer.data(), buffer.size());
     if (size < 0) return absl::ErrnoToStatus(errno, "The plug-in's file cannot be read");
@@ -90,7 +90,7 @@ absl::StatusOr<fs::path> ResolveBelow(const std::string& root, const std::string
     return absl::NotFoundError(
         absl::StrCat("plugin_root must be an absolute path that exists: '", root, "'"));
   }
-  // An absolute folder would replace the root; it is refused by the comparison below.
+  // An absolute folder would replace the root; the comparison below refuses it.
   const fs::path real = fs::canonical(real_root / folder, error);
   if (error) {
     return absl::NotFoundError(

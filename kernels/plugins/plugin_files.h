@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a plug-in: below one folder whatever links say, of bounded size, hashed.
+// Reads and hashes a plug-in's files: below one folder, whatever links say, and of bounded size.
 #pragma once
 
 #include <filesystem>
@@ -12,23 +12,23 @@
 
 namespace reel::kernels {
 
-// The real path of root/folder. PERMISSION_DENIED when it is not below the real path of `root`,
-// NOT_FOUND when it is not there.
+// The real path of root/folder. PERMISSION_DENIED if it is not below the real path of `root`,
+// NOT_FOUND if it does not exist.
 absl::StatusOr<std::filesystem::path> ResolveBelow(const std::string& root,
                                                    const std::string& folder);
 
-// INVALID_ARGUMENT for a file of more than `max_bytes`, NOT_FOUND for none.
+// INVALID_ARGUMENT for a file above `max_bytes`, NOT_FOUND if it is missing.
 absl::StatusOr<std::string> ReadPluginFile(const std::filesystem::path& path, int64_t max_bytes);
 
 // 32 bytes.
 absl::StatusOr<std::string> Sha256OfFile(const std::filesystem::path& path);
 
-// The names of the folders in `folder`, at most `limit`, by name.
+// The names of the folders in `folder`, at most `limit`, sorted.
 std::vector<std::string> FoldersIn(const std::filesystem::path& folder, size_t limit);
 
-// Every file of `folder` is one of `digests` (path to SHA-256) or metadata.json, every one of
-// `digests` is there and is what it says, and none lies outside `root`. Python's bytecode, which is
-// never read, does not count. DATA_LOSS or PERMISSION_DENIED with the file's name.
+// Checks that every file of `folder` is metadata.json or has its digest in `digests` (path to
+// SHA-256), that none of those is missing, and that none is outside `root`. Python's bytecode,
+// which is never read, is ignored. DATA_LOSS or PERMISSION_DENIED with the file's name.
 absl::Status CheckDigests(const std::filesystem::path& root, const std::filesystem::path& folder,
                           const std::map<std::string, std::string>& digests);
 

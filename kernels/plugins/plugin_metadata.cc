@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr size_t kLongestId = 128;
 constexpr size_t kDigestBytes = 32;
 constexpr size_t kMaxArchs = 64;
-constexpr int kMaxDepth = 16;  // deeper values are left out
+constexpr int kMaxDepth = 16;  // deeper values are ignored
 
 absl::Status Bad(std::string_view key, std::string_view rule) {
   return absl::InvalidArgumentError(absl::StrCat(
@@ -44,7 +44,7 @@ bool IsIdentifier(const std::string& text) {
                      [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; });
 }
 
-// "a/b.so": inside the build, without a way out of it.
+// Accepts "a/b.so": a path that stays inside the build.
 bool IsInnerPath(const std::string& path) {
   if (path.empty() || path.size() > 512 || path.find('\0') != std::string::npos) return false;
   for (const absl::string_view part : absl::StrSplit(path, '/')) {

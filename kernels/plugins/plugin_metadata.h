@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// metadata.json of a kernel build.
+// Reads metadata.json of a kernel build.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@ inline constexpr int64_t kMaxPluginMetadataBytes = 1 << 20;
 inline constexpr size_t kMaxPluginFiles = 4096;
 
 struct PluginMetadata {
-  std::string id;  // an identifier; the namespace of its operators
+  std::string id;  // an identifier: the namespace of its operators
   std::string name;
   std::string backend;                       // "cpu", "cuda"
-  std::vector<std::string> archs;            // of a CUDA build
+  std::vector<std::string> archs;            // for a CUDA build
   std::map<std::string, std::string> files;  // path inside the build to its 32 bytes of SHA-256
 };
 
-// INVALID_ARGUMENT, with the key, for what a build of this kind does not say.
+// INVALID_ARGUMENT, with the key, if a required value is missing or wrong.
 absl::StatusOr<PluginMetadata> ParsePluginMetadata(std::string_view text);
 
 }  // namespace reel::kernels

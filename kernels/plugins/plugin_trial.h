@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of the test of plug-ins: operands over buffers of their own, run by `loops` on the host
-// and by the variant under test where its memory is. Included by plugin_check.cc only.
+// Runs one call of the plug-in test: operands in buffers of their own, computed by `loops` on the
+// host and by the variant under test in its memory. Included by plugin_check.cc only.
 #pragma once
 
 #include <algorithm>
@@ -24,15 +24,15 @@
 
 namespace reel::kernels {
 
-// How the rows of a call lie in memory.
+// The layout of a call's rows in memory.
 struct TrialLayout {
   const char* name;
   int64_t width;
-  int64_t padding = 0;     // elements behind each row
+  int64_t padding = 0;     // extra elements after each row
   int64_t inner = 1;       // stride between neighbours
-  bool two_dims = false;   // rows as [2, 3], and vectors of the first of them
+  bool two_dims = false;   // rows as [2, 3], with vectors for the first dimension
   bool joined = false;     // gated calls: both halves in one row
-  bool gate_last = false;  // and in which order
+  bool gate_last = false;  // and their order
 };
 
 inline constexpr TrialLayout kTrialLayouts[] = {
@@ -86,11 +86,10 @@ class Trial {
 
   const Params& params() const { return params_; }
 
-  // Elements are drawn between -2 and 2.
+  // Elements are random between -2 and 2.
   void Rows(Operand operand, Dtype dtype) { AddRows(operand, dtype, RowStride(), 0, true); }
   void Output(Operand operand, Dtype dtype) { AddRows(operand, dtype, RowStride(), 0, false); }
-  // [width], or one for each of the first dim's entries where the layout has two dims and
-  // `batched`.
+  // [width], or one for each entry of the first dim if the layout has two dims and `batched`.
   void Vector(Operand operand, Dtype dtype, bool batched) {
     RowOperand& made = params_.*operand;
     made.dtype = dtype;
@@ -149,7 +148,7 @@ class Trial {
     buffers_.push_back({Fill(kTrialRows * stride, dtype, drawn), dtype, {{operand, first}}});
   }
 
-  // An output begins as NaN, so that what is not written shows.
+  // An output is filled with NaN, so that missing writes show.
   std::vector<std::byte> Fill(int64_t elements, Dtype dtype, bool drawn) {
     const int64_t size = DtypeSize(dtype);
     std::vector<std::byte> bytes(static_cast<size_t>(elements * size), std::byte{0xff});

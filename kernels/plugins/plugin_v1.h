@@ -20,21 +20,21 @@ enum { REEL_PLUGIN_ABI_V1 = 1 };
 // Bits of ReelPluginVariantV1.dtypes.
 enum { REEL_PLUGIN_FP16 = 1 << 0, REEL_PLUGIN_BF16 = 1 << 1, REEL_PLUGIN_FP32 = 1 << 2 };
 
-// What an error of a launch means for the process.
+// What a launch error means for the process.
 enum { REEL_PLUGIN_OUT_OF_MEMORY = 1, REEL_PLUGIN_DEVICE_LOST = 2, REEL_PLUGIN_OTHER = 3 };
 
 typedef struct ReelPluginVariantV1 {
   const char* op;    // e.g. "rms_norm"
-  const char* name;  // letters, digits, _ and -; NULL where the plug-in has one variant of op
-  int32_t min_sm;    // capability, major * 10 + minor; both 0 for a variant on the CPU
+  const char* name;  // letters, digits, _ and -; NULL if the plug-in has one variant of op
+  int32_t min_sm;    // capability, major * 10 + minor; both 0 for a CPU variant
   int32_t max_sm;    // 9999: any later one
   uint32_t dtypes;   // of the tensor x
   uint64_t params_size;
-  // Non-zero: it takes this call. Must not look at the number of rows: a row of a batch has the
+  // Non-zero: it takes this call. Must not depend on the number of rows: a row of a batch has the
   // bits of the row alone. NULL: every call, with any strides.
   int (*accepts)(const void* params, size_t params_size);
   // Writes every output element on `stream` (cudaStream_t; NULL on a CPU), allocates nothing, does
-  // not wait. 0 is success. Calls without elements never come here.
+  // not wait. 0 is success. Never called without elements.
   int32_t (*launch)(const void* params, size_t params_size, void* stream);
 } ReelPluginVariantV1;
 
@@ -46,7 +46,7 @@ typedef struct ReelPluginV1 {
   int32_t (*error_kind)(int32_t error);      // or NULL: REEL_PLUGIN_OTHER
 } ReelPluginV1;
 
-// The one exported function. What it returns stays valid.
+// The only exported function. Its result must stay valid.
 #define REEL_PLUGIN_V1_ENTRY "reel_plugin_v1"
 typedef const ReelPluginV1* (*ReelPluginV1Entry)(void);
 

@@ -24,7 +24,7 @@ namespace reel::kernels {
 struct QuantizeRowsArgs {
   TensorView x;                            // [..., D], rank 1 to 5
   TensorView out;                          // e4m3, the sizes of x
-  std::optional<TensorView> scale;         // fp32 [...]: written, one of a row
+  std::optional<TensorView> scale;         // fp32 [...]: written, one a row
   std::optional<TensorView> static_scale;  // fp32 [1]: read
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantize_rows on a device: what its two kernels share. Bound by memory: x is read once, a byte an
+// Shared by the two CUDA kernels of quantize_rows. Bound by memory: x is read once, a byte an
 // element written.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block a row, any strides; the row is read twice.
+// quantize_rows for any strides, a block a row; the row is read twice.
 #include <algorithm>
 
 #include "kernels/quantize_rows/quantize_rows_device.cuh"
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads)
       out[i * p.out.inner] = ToE4m3(ToFp32(x[i * row.inner]), scale);
     }
     if (threadIdx.x == 0) StoreScale(p, place, scale);
-    __syncthreads();  // the scratch has been read
+    __syncthreads();  // the scratch of the previous reduction has been read
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of 16-byte vectors in registers, read once (QuantizeRowsVectorAccepts).
+// quantize_rows for rows of 16-byte vectors, held in registers and read once
+// (QuantizeRowsVectorAccepts).
 #include "kernels/quantize_rows/quantize_rows_device.cuh"
 #include "kernels/rows/plain_row.cuh"
 #include "kernels/rows/vector_rows.cuh"
@@ -14,7 +15,7 @@ __device__ unsigned LargestOfPacked(const uint4& raw) {
     return max(max(raw.x & 0x7fffffffu, raw.y & 0x7fffffffu),
                max(raw.z & 0x7fffffffu, raw.w & 0x7fffffffu));
   } else {
-    // Two at a time: sizes of 16 bits are ordered like their bits, too.
+    // Two at a time: 16-bit magnitudes are ordered like their bits.
     constexpr unsigned kSizes = 0x7fff7fffu;
     const unsigned two = __vmaxu2(__vmaxu2(raw.x & kSizes, raw.y & kSizes),
                                   __vmaxu2(raw.z & kSizes, raw.w & kSizes));
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
             scale.scale;
       }
       if constexpr (kLanes > 32) {
-        // The scratch has been read.
+        // The scratch of the previous reduction has been read.
         if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
       }
     }

@@ -21,15 +21,15 @@ struct RmsNormArgs {
   double weight_offset = 0;          // 1 for modules that store weight - 1
   // round( round(x * rstd) * weight ), the order of LLaMA and T5, for parity with them.
   bool round_before_weight = false;
-  // Beside an e4m3 out one of the two: fp32 [...], written, one of a row; or a scale for all rows,
-  // finite and above zero, with which only quotients that are not finite become NaN.
+  // For an e4m3 out exactly one of these: fp32 [...], written, one a row; or a scale for all rows,
+  // finite and positive, with which only quotients that are not finite become NaN.
   std::optional<TensorView> out_scale = std::nullopt;
   std::optional<double> static_out_scale = std::nullopt;
 };
 
-// INVALID_ARGUMENT for sizes, dtypes, overlaps or eps that do not fit, UNIMPLEMENTED for a dtype
-// other than fp16, bf16, fp32, FAILED_PRECONDITION when no variant can run, INTERNAL,
-// RESOURCE_EXHAUSTED or ABORTED from a device.
+// INVALID_ARGUMENT for wrong sizes, dtypes, overlaps or eps, UNIMPLEMENTED for a dtype other than
+// fp16, bf16, fp32, FAILED_PRECONDITION if no variant can run, INTERNAL, RESOURCE_EXHAUSTED or
+// ABORTED from a device.
 absl::Status RmsNorm(const RmsNormArgs& args, const Execution& run);
 
 OpVariants RmsNormCpuVariants();

@@ -17,11 +17,11 @@ struct RmsNormParams {
   float eps = 0;
   float weight_offset = 0;
   bool round_before_weight = false;
-  CodeScale out_scale = {};  // where out is e4m3
+  CodeScale out_scale = {};  // for an e4m3 out
 };
 
 // Whether the call is a fused norm of rows/. Without a weight a second rounding changes nothing,
-// but for an output that is not rounded to the same type.
+// unless the output is not rounded to the same type.
 inline bool IsFused(const RmsNormParams& p) {
   if (p.out.dtype == Dtype::kE4m3 && p.round_before_weight) return false;
   return p.weight.data == nullptr || (!p.round_before_weight && p.weight_offset == 0);
@@ -48,7 +48,7 @@ inline FusedNormParams FusedOf(const RmsNormParams& p) {
 void RmsNormLoops(const RmsNormParams& params);
 bool RmsNormCpuAccepts(const RmsNormParams& params);
 void RmsNormCpu(const RmsNormParams& params, const HostThreads* threads);
-// Plain fused norms, without a weight or with one (also T5's): of the rows' type, and to e4m3.
+// Plain fused norms, without a weight or with one (also T5's): in the rows' type, and to e4m3.
 bool RmsNormPlainAccepts(const RmsNormParams& params);
 int32_t LaunchRmsNormSm80(const RmsNormParams& params, void* stream);
 int32_t LaunchRmsNormSm90(const RmsNormParams& params, void* stream);

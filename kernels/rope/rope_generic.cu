@@ -26,9 +26,9 @@ struct Heads {
   const T* in;
   T* out;
   int count;
-  const float* scales;  // of their norms; null: they are not normed
+  const float* scales;  // their norms' scales; null: not normed
 
-  // A channel as it is turned.
+  // A channel after the norm, if any.
   __device__ float At(int head, int64_t channel) const {
     const float x = ToFp32(in[head * operand.in_strides[2] + channel * operand.in_strides[3]]);
     return scales == nullptr ? x : x * scales[head] * Weight(channel);
@@ -47,7 +47,7 @@ struct Heads {
   }
 };
 
-// A warp a head; its sum has one order for a width.
+// A warp a head; the sum's order depends on the width only.
 template <typename T>
 __device__ void ScaleHeads(const RopeParams& p, const Heads<T>& heads, float* scales) {
   const int64_t stride = heads.operand.in_strides[3];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked call of rope_1d and rope_3d: sections of channels, each turned by one coordinate of
+// The checked call of rope_1d and rope_3d: sections of channels, each rotated by one coordinate of
 // the token. Included by nvcc too.
 #pragma once
 
@@ -21,7 +21,7 @@ struct RopeOperand {
   const void* positions = nullptr;  // null: the token's index
   bool wide_positions = false;      // int64, else int32
   int64_t position_strides[2] = {};
-  RowOperand weight;  // of the norm, [Dh] or absent
+  RowOperand weight;  // the norm's weight, [Dh] or absent
 };
 
 // `pairs` pairs from channel `begin`: (begin + 2i, begin + 2i + 1), or (begin + i, begin + pairs +
@@ -44,7 +44,7 @@ struct RopeParams {
   int64_t offset = 0;
   bool interleaved = true;
   int64_t rotated = 0;  // channels from here on are copied
-  bool normed = false;  // each head first
+  bool normed = false;  // norm each head first
   float eps = 0;
 };
 
@@ -64,7 +64,7 @@ REEL_HOST_DEVICE inline int64_t RopeCoordinate(const RopeParams& params, const R
   return position + params.offset;
 }
 
-// The two channels of a pair of a section.
+// The two channels of a section's pair.
 REEL_HOST_DEVICE inline int64_t RopeFirst(const RopeParams& params, const RopeSection& section,
                                           int64_t pair) {
   return section.begin + (params.interleaved ? 2 * pair : pair);

@@ -9,7 +9,7 @@
 namespace reel::kernels {
 namespace {
 
-// What a token does to one pair of channels of every head.
+// Applies a token's rotation to one pair of channels of every head.
 struct Turn {
   int64_t first;
   int64_t second;
@@ -42,7 +42,7 @@ double WeightOf(const RopeOperand& operand, int64_t channel) {
   });
 }
 
-// What a head's values are multiplied with by its norm.
+// The norm's factor for a head's values.
 template <typename T>
 double ScaleOf(const RopeParams& params, const RopeOperand& operand, const T* in) {
   if (!params.normed) return 1;

@@ -17,8 +17,8 @@ constexpr size_t kLanes = 8;
 
 using Tables = std::array<std::array<uint32_t, 256>, kLanes>;
 
-// Slicing by eight: table k advances a byte over k further zero bytes, so that eight bytes cost
-// eight independent look-ups.
+// Slicing by eight: table k advances a byte over k more zero bytes, so that eight bytes need eight
+// independent look-ups.
 constexpr Tables MakeTables() {
   Tables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {

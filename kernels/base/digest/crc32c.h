@@ -7,11 +7,11 @@
 
 namespace reel {
 
-// Of `bytes`, by the processor's instruction where it has one. `seed` is the value so far when a
-// text comes in pieces.
+// The checksum of `bytes`, by the processor's instruction if it has one. `seed` is the checksum of
+// the preceding pieces.
 uint32_t Crc32c(std::string_view bytes, uint32_t seed = 0);
 
-// The same by tables: the way on processors without SSE 4.2, and what the other is tested against.
+// The same by tables, for processors without SSE 4.2, and to test the other.
 uint32_t Crc32cByTables(std::string_view bytes, uint32_t seed = 0);
 
 }  // namespace reel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256, piece by piece or at once.
+// Computes SHA-256, incrementally or at once.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace reel {
 
 using Sha256Digest = std::array<uint8_t, 32>;
 
-// Movable; confined to one thread at a time. After Digest() or Hex() only Reset() may follow.
+// Movable; used by one thread at a time. After Digest() or Hex() only Reset() may follow.
 class Sha256 {
  public:
   Sha256();
@@ -22,7 +22,7 @@ class Sha256 {
 
   void Reset();
   void Update(std::string_view bytes);
-  // Of everything since the last Reset.
+  // The digest of everything since the last Reset.
   Sha256Digest Digest();
   std::string Hex();  // lower case
 

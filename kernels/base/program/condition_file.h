@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture or clip on disk that a video must contain, as programs' flags name it.
+// Reads a picture or clip that a program's flags name.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@ struct ConditionFile {
   double strength = 1;
 };
 
-// "FILE", "FILE@FRAME" or "FILE@FRAME:STRENGTH"; what stands behind the last @ is no part of the
+// Parses "FILE", "FILE@FRAME" or "FILE@FRAME:STRENGTH"; text after the last @ is not part of the
 // name.
 std::optional<ConditionFile> ParseConditionFile(const std::string& text);
 
-// All of it. INVALID_ARGUMENT names the file.
+// Reads the whole file. INVALID_ARGUMENT names the file.
 absl::StatusOr<std::string> ReadConditionFile(const std::string& path, int64_t max_bytes);
 
-// An MP4, by its first box; everything else is taken for a picture, which tells itself.
+// Recognises an MP4 by its first box; everything else counts as a picture, whose decoder recognises
+// it.
 bool IsClip(const std::string& bytes);
 
 }  // namespace reel

@@ -18,7 +18,7 @@ std::string WhyNotSeed(const std::string& text) {
 
 std::string WhyNotAboveZero(const std::string& text) {
   double value = 0;
-  // What is not a number at all is the conversion's to find.
+  // The conversion reports text that is not a number.
   if (!absl::SimpleAtod(text, &value) || value > 0) return "";
   return absl::StrCat(text, " is not above 0; leave the flag out for the model's default");
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of a flag's text beyond its conversion to a type: a program never takes another value
-// than the one that was typed. Each function says what is wrong; empty: nothing.
+// Checks a flag's text before its conversion, so that a program never uses a value other than the
+// typed one. Each function returns the problem; empty: none.
 #pragma once
 
 #include <string>
 
 namespace reel {
 
-// A number of 64 bits. Conversions wrap what is negative and cut what is too large.
+// Checks a number of 64 bits. Conversions wrap negative values and truncate large ones.
 std::string WhyNotSeed(const std::string& text);
-// For values whose 0 means "not given" to a server, which a typed 0 does not.
+// For values whose 0 means "not given" to a server.
 std::string WhyNotAboveZero(const std::string& text);
-// For texts, likewise.
+// The same for texts.
 std::string WhyEmpty(const std::string& text);
-// For a file that will be an MP4, whatever it is called: another ending is a mistake. "-" is fine.
+// For a file that will be an MP4: any other ending is a mistake. "-" is fine.
 std::string WhyNotMp4(const std::string& path);
 
 }  // namespace reel

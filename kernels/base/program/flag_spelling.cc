@@ -13,7 +13,7 @@ std::vector<std::string> WithFlagsSpelt(char separator, std::vector<std::string>
     if (argument == "--") break;
     if (!argument.starts_with("--")) continue;
     const auto end = std::find(argument.begin(), argument.end(), '=');
-    // A value that looks like a flag, say a prompt, is told by its blanks.
+    // A value that looks like a flag, such as a prompt, contains blanks.
     if (std::find(argument.begin(), end, ' ') != end) continue;
     std::replace(argument.begin() + kDashes, end, other, separator);
   }

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kMaxTypedBytes = 64;  // longer ones are no typing mistake
 
 size_t Distance(std::string_view a, std::string_view b) {
-  // Three lines of the optimal-alignment table are alive: the one before the last serves the swaps.
+  // Three lines of the optimal-alignment table are kept: the one before the last is for swaps.
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), line(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {

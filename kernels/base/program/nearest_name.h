@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suggests the name that somebody may have meant.
+// Suggests the name that a user may have meant.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace reel {
 
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours);
-// empty when none is near, that is, more than a third of the letters differ.
+// empty if none is near, that is, if more than a third of the letters differ.
 std::string NearestName(std::string_view typed, const std::vector<std::string>& candidates);
 
 }  // namespace reel

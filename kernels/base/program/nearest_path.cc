@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxEntries = 1000;  // of a folder; nobody mistypes one of more
+constexpr size_t kMaxEntries = 1000;  // entries of a folder; larger ones are not searched
 
 std::vector<std::string> NamesIn(const fs::path& folder) {
   std::vector<std::string> names;

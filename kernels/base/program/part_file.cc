@@ -31,11 +31,12 @@ absl::Status NoFile(const std::string& what, const std::string& path) {
       absl::StrCat("The output is ", what, ", not a regular file: '", path, "'."));
 }
 
-// What a rename would replace.
+// The file that a rename would replace.
 absl::StatusOr<std::string> TargetOf(const std::string& path) {
   if (path.empty() || path.back() == '/') return NoFile("a folder", path);
   struct stat info{};
-  if (lstat(path.c_str(), &info) != 0) return path;  // if the name is bad, opening the part says so
+  if (lstat(path.c_str(), &info) != 0)
+    return path;  // if the name is bad, opening the part reports it
   const bool is_link = S_ISLNK(info.st_mode);
   if (is_link && stat(path.c_str(), &info) != 0) return NoFile("a link to nothing", path);
   if (!S_ISREG(info.st_mode)) return NoFile(KindOf(info.st_mode), path);

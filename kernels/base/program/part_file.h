@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that appears under its name only when it is complete: it grows as PATH.part. Only a
-// regular file is ever replaced; behind a symbolic link it is the link's target, and the part lies
-// beside that.
+// regular file is ever replaced; behind a symbolic link the link's target is, with the part beside
+// it.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,18 @@
 
 namespace reel {
 
-// Move-only; confined to one thread at a time. Errors name the path: INVALID_ARGUMENT when it
-// cannot be opened or is no regular file, RESOURCE_EXHAUSTED when the disk is full, INTERNAL for
-// others of the disk.
+// Move-only; used by one thread at a time. Errors name the path: INVALID_ARGUMENT if it cannot be
+// opened or is not a regular file, RESOURCE_EXHAUSTED if the disk is full, INTERNAL for other
+// errors of the disk.
 class PartFile {
  public:
   enum class Mode {
-    kScratch,  // empty at first; without Commit it is gone with the object
+    kScratch,  // empty at first; without Commit it is removed with the object
     kFresh,    // empty at first; without Commit or Discard the part stays, for a later kResume
-    kResume,   // holds what an earlier part holds; stays likewise
+    kResume,   // has the bytes of an earlier part; stays likewise
   };
 
-  // `path` is the final one. A folder, a FIFO, a device, a socket and a link to nothing are
-  // refused.
+  // `path` is the final one. Folders, FIFOs, devices, sockets and dangling links are refused.
   static absl::StatusOr<PartFile> Open(const std::string& path, Mode mode);
   ~PartFile();
   PartFile(PartFile&& other) noexcept;
@@ -37,13 +36,13 @@ class PartFile {
   std::string part_path() const { return target_ + ".part"; }
 
   absl::Status Append(std::string_view bytes);
-  // Hands out what it holds, from the first byte to the last, in pieces.
+  // Passes all bytes, in pieces.
   absl::Status Read(const std::function<void(std::string_view)>& take) const;
   // Empties it.
   absl::Status Restart();
-  // Syncs and renames; an older file of that name is replaced.
+  // Syncs and renames; replaces an older file of that name.
   absl::Status Commit();
-  // Removes it. Nothing but destruction may follow.
+  // Removes the part. Only destruction may follow.
   void Discard();
 
  private:
@@ -52,7 +51,7 @@ class PartFile {
                      absl::StatusCode code = absl::StatusCode::kInternal) const;
 
   std::string path_;
-  std::string target_;  // what is replaced: behind links where `path_` is one
+  std::string target_;  // the file to replace: the target, if `path_` is a link
   Mode mode_;
   int descriptor_;  // -1: moved from, committed or discarded
   int64_t size_ = 0;

@@ -9,7 +9,7 @@
 namespace reel {
 namespace {
 
-// Of a logarithm with its standard error.
+// A mean logarithm with its standard error.
 Ratio RatioOf(double logarithm, double error, double degrees) {
   const double reach = error > 0 ? StudentBound95(degrees) * error : 0;
   return {std::exp(logarithm), std::exp(logarithm - reach), std::exp(logarithm + reach)};
@@ -47,7 +47,7 @@ std::optional<Ratio> PairedRatio(const Moments& log_ratios) {
 
 std::optional<Ratio> PooledRatio(const std::vector<Ratio>& ratios) {
   if (ratios.empty()) return std::nullopt;
-  // Of values that did not vary at all.
+  // For values without any variance.
   constexpr double kLeastReach = 1e-9;
   double weights = 0, sum = 0;
   for (const Ratio& ratio : ratios) {

@@ -15,7 +15,7 @@ struct RankSum {
   double ties = 0;  // the sum of t^3 - t over groups of t equal sizes
 };
 
-// `differences` are sorted by size; equal sizes share the mean of their ranks.
+// `differences` are sorted by size; equal sizes share their mean rank.
 RankSum SumRanks(const std::vector<double>& differences) {
   RankSum sum;
   for (size_t begin = 0; begin < differences.size();) {
@@ -32,9 +32,9 @@ RankSum SumRanks(const std::vector<double>& differences) {
   return sum;
 }
 
-// The share of all sets of the ranks 1 to n whose sum is at most `sum`.
+// The share of all subsets of the ranks 1 to n whose sum is at most `sum`.
 double ShareUpTo(size_t n, size_t sum) {
-  std::vector<double> share(n * (n + 1) / 2 + 1);  // of the sets with each sum
+  std::vector<double> share(n * (n + 1) / 2 + 1);  // fraction of the subsets with each sum
   share[0] = 1;
   for (size_t rank = 1; rank <= n; ++rank) {
     for (size_t s = share.size(); s-- > 0;) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMostTerms = 300;
 constexpr double kPrecision = 1e-15;
-constexpr double kTiny = 1e-300;  // in place of a divisor that is 0
+constexpr double kTiny = 1e-300;  // replaces a divisor of 0
 
 double NotZero(double value) { return std::fabs(value) < kTiny ? kTiny : value; }
 
