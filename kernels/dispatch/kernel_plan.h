@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variant of each operator a request runs. A value, made per request and then constant.
+// The variant of each operator that a request runs. A value, made per request and then constant.
 #pragma once
 
 #include <map>

@@ -198,8 +198,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     }
     StoreTile<T>(shared, out, group, row, output, p.outputs, row_scale, sums);
   }
-  if (thread == 0)
-    AwaitStoresRead<0>();  // otherwise the block's memory would belong to another block
+  if (thread == 0) AwaitStoresRead<0>();  // or another block would get this memory
   // A kernel that waits for this launch waits for both.
   if (p.goes_on) AwaitKernelAhead<true>();
 }

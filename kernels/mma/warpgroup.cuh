@@ -63,8 +63,8 @@ __device__ inline void MultiplyTo72(float (&sums)[36], const uint32_t* a, uint64
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
 }
 
-// Raises the registers of a thread from the 128 with which a block of 512 begins to `kCount`: call
-// in all warps of a warpgroup.
+// Changes the registers of a thread to `kCount`, from the 128 with which a block of 512 begins.
+// Called by all warps of a warpgroup.
 template <int kCount>
 __device__ inline void GiveRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(kCount));

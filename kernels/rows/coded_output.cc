@@ -10,13 +10,13 @@
 namespace reel::kernels {
 namespace {
 
-// As the kernels take it.
+// The scale as kernels take it.
 bool IsLegal(double scale) {
   const auto taken = static_cast<float>(scale);
   return std::isfinite(taken) && taken > 0;
 }
 
-// What differs from e4m3.
+// The differences from e4m3.
 void CheckInt8Form(const OutputArgs& args, ArgumentChecks& checks) {
   if (!checks.ok()) return;
   checks.Require(args.out_scale.has_value() && !args.static_out_scale.has_value(),

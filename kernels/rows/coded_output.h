@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output `out` of an operator that may write codes instead of its input's type, e4m3 or, where
-// it says so, int8: what its door refuses, and the scale as parameters. For operators' .cc files.
+// Checks an operator's output `out` that may be codes (e4m3 or, for some operators, int8) instead
+// of its input's type, and turns its scale into parameters. For operators' .cc files.
 #pragma once
 
 #include <initializer_list>
@@ -29,20 +29,20 @@ inline bool IsCodes(const OutputArgs& args) {
   return args.out.dtype == Dtype::kE4m3 || (args.may_be_int8 && args.out.dtype == Dtype::kI8);
 }
 
-// Types and sizes: `out` like x, or codes of the sizes of x with one of the two scales, int8 with
+// Checks types and sizes: `out` like x, or codes of x's sizes with one of the two scales; int8 with
 // out_scale.
 void CheckOutputForm(const OutputArgs& args, ArgumentChecks& checks);
-// That it overlaps nothing, or in x's type is exactly one of `may_be`. After all tensors have been
-// named.
+// Checks that it overlaps nothing, or, in x's type, is exactly one of `may_be`. Call after all
+// tensors have been named.
 void CheckOutputPlace(const OutputArgs& args, ArgumentChecks& checks,
                       std::initializer_list<const TensorView*> may_be = {});
 
-// One scale for every row of x, fp32.
+// One scale for all rows of x, fp32.
 void CheckRowScales(const char* name, const TensorView& scale, const TensorView& x,
                     ArgumentChecks& checks);
 // Scales of rows, one element each.
 RowOperand RowScales(const TensorView& view);
-// Of arguments that were checked.
+// The parameters of checked arguments.
 CodeScale OutputScale(const OutputArgs& args);
 
 }  // namespace reel::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows as e4m3 on a device (e4m3_layout.h): scales, quotients, codes. For .cu files.
+// Converts rows to e4m3 on a device (e4m3_layout.h): scales, quotients, codes. For .cu files.
 #pragma once
 
 #include <cuda_fp8.h>
@@ -10,7 +10,8 @@
 
 namespace reel::kernels {
 
-// The bits of |x|: as integers they are ordered like the numbers, infinities and NaN above all.
+// The bits of |x|: as integers they are ordered like the numbers, with infinities and NaN above
+// all.
 __device__ inline unsigned SizeBits(float x) { return __float_as_uint(x) & 0x7fffffffu; }
 
 template <int kCount>
@@ -26,7 +27,7 @@ struct RowScale {
   float inverse;
   bool finite;
 };
-// From the largest SizeBits of a row.
+// The scale from the largest SizeBits of a row.
 __device__ inline RowScale ScaleOf(unsigned largest) {
   if (largest >= 0x7f800000u) return {__uint_as_float(0x7fc00000u), 0, false};
   const float scale = fmaxf(__uint_as_float(largest), kLeastMaximum) / kLargestE4m3;
@@ -41,10 +42,10 @@ __device__ inline uint8_t ToE4m3(float x, const RowScale& scale) {
   return __nv_cvt_float_to_fp8(quotient, __NV_SATFINITE, __NV_E4M3);
 }
 
-// The same quotient for less, in a finite row with its own scale or a moderate one: the product
-// with the inverse, corrected by its remainder. Where a fixed scale is much too small for x the
-// product overflows and gives NaN, as the quotient would; where either is subnormal the code is 0.
-// The remainder of -0 is 0, and takes the sign with it.
+// The same quotient, cheaper, for a finite row with its own or a moderate scale: the product with
+// the inverse, corrected by its remainder. If a fixed scale is much too small for x, the product
+// overflows and gives NaN, as the quotient would; if either is subnormal, the code is 0. The
+// remainder of -0 is 0, and takes the sign with it.
 __device__ inline float OwnQuotient(float x, const RowScale& scale) {
   const float near = x * scale.inverse;
   return copysignf(fmaf(fmaf(-near, scale.scale, x), scale.inverse, near), x);
@@ -54,13 +55,13 @@ __device__ inline uint32_t TwoToE4m3(float low, float high, const RowScale& scal
                                   __NV_SATFINITE, __NV_E4M3);
 }
 
-// The codes of four values as they are, in a word.
+// The codes of four values, in a word, without a scale.
 __device__ inline uint32_t FourE4m3(float a, float b, float c, float d) {
   return __nv_cvt_float2_to_fp8x2({a, b}, __NV_SATFINITE, __NV_E4M3) |
          static_cast<uint32_t>(__nv_cvt_float2_to_fp8x2({c, d}, __NV_SATFINITE, __NV_E4M3)) << 16;
 }
 
-// The codes of 4 or 8 values side by side. `quick`: OwnQuotient will do.
+// The codes of 4 or 8 contiguous values. `quick`: use OwnQuotient.
 template <int kCount>
 __device__ inline void StoreE4m3(uint8_t* out, const RowScale& scale, bool quick,
                                  const float (&x)[kCount]) {

@@ -17,15 +17,15 @@ inline constexpr float kLargestE4m3 = 448.0f;
 inline constexpr float kLeastMaximum = 1e-12f;
 inline constexpr uint8_t kE4m3Nan = 0x7F;
 
-// What an output has beside its codes, also those of int8 (int8_layout.h), which have no fixed
-// scale. Without meaning where the output is of another type.
+// The scale of an output in codes, also in int8 (int8_layout.h), which has no fixed scale. Unused
+// if the output has another type.
 struct CodeScale {
-  RowOperand rows;  // fp32, one element of a row: written; absent with a fixed scale
-  float fixed = 0;  // of all rows; 0: each has its own
+  RowOperand rows;  // fp32, one element a row: written; absent with a fixed scale
+  float fixed = 0;  // for all rows; 0: each has its own
 };
 
-// Fixed scales by which tuned code may divide as it does by a row's own: neither the reciprocal nor
-// a product with it leaves the normal numbers where the code is not 0 or the largest.
+// Fixed scales that tuned code may use like a row's own: neither the reciprocal nor a product with
+// it becomes subnormal or infinite unless the code is 0 or the largest.
 inline bool IsModerateScale(const CodeScale& scale) {
   return scale.fixed == 0 || (scale.fixed > 0x1p-60f && scale.fixed < 0x1p60f);
 }

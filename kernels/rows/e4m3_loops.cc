@@ -11,12 +11,12 @@
 namespace reel::kernels {
 namespace {
 
-// Nearest even; what is larger than 448 is cut.
+// Rounds to nearest even; clamps to 448.
 uint8_t ToE4m3(float value) {
   if (!std::isfinite(value)) return kE4m3Nan;
   const int sign = std::signbit(value) ? 0x80 : 0;
   const float size = std::min(std::abs(value), kLargestE4m3);
-  // Three bits behind the leading one; below 2^-6 steps of 2^-9.
+  // Three bits after the leading one; below 2^-6 steps of 2^-9.
   const int exponent = size == 0 ? -6 : std::max(std::ilogb(size), -6);
   const auto steps = static_cast<int>(std::nearbyint(std::ldexp(size, 3 - exponent)));
   return static_cast<uint8_t>(sign | (steps + 8 * (exponent + 6)));
@@ -28,7 +28,7 @@ float E4m3ScaleOf(std::span<const double> values) {
   float largest = kLeastMaximum;
   for (const double value : values) {
     const float size = std::abs(static_cast<float>(value));
-    // A comparison would pass over a NaN.
+    // A comparison would ignore a NaN.
     if (!std::isfinite(size)) return std::numeric_limits<float>::quiet_NaN();
     largest = std::max(largest, size);
   }

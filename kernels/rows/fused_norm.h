@@ -35,13 +35,13 @@ struct FusedNormParams {
   RowOperand out;  // absent: not written, and no statistic is taken
   Statistic statistic = Statistic::kMeanSquare;
   float eps = 0;
-  CodeScale out_scale;  // where out is codes
-  // Of each row, in order: which it takes of the vectors (scale, shift, gates), of which there are
-  // as many as there may be, the first stride apart. Null: vectors have the leading dims of rows.
+  CodeScale out_scale;  // if out is codes
+  // For each row, in order, the index of its vectors (scale, shift, gates), which are the first
+  // stride apart. Null: vectors have the leading dims of rows.
   const int32_t* vector_of = nullptr;
 };
 
-// What a row's vectors are addressed by on the host, as RowOffset has it.
+// The index of a row's vectors on the host, as RowOffset takes it.
 inline RowShape VectorShape(const FusedNormParams& p) {
   if (p.vector_of == nullptr) return p.shape;
   return {.rows = p.shape.rows, .width = p.shape.width, .dims = 1, .sizes = {p.shape.rows}};

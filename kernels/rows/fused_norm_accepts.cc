@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host side of the CUDA variants of the fused norms.
+// Decides on the host which calls the CUDA variants of the fused norms take.
 #include <algorithm>
 #include <iterator>
 
@@ -28,7 +28,7 @@ bool FusedNormE4m3Accepts(const FusedNormParams& p) {
          IsModerateScale(p.out_scale);
 }
 
-// A thread has a group of a row in 16 bits.
+// A thread holds a group of a row in 16 bits.
 bool FusedNormInt8Accepts(const FusedNormParams& p) {
   const auto& widths = kPlainInt8Widths;
   const bool fits = p.shape.width == 0 || std::find(std::begin(widths), std::end(widths),

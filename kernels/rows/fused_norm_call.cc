@@ -10,7 +10,7 @@
 namespace reel::kernels {
 namespace {
 
-// What the operators' own headers call an argument.
+// The arguments' names in the operators' own headers.
 struct Words {
   explicit Words(const FusedOp& op)
       : residual(op.has(kResidualGate) ? "y" : "residual"),
@@ -42,7 +42,7 @@ void CheckVectorOf(const FusedOp& op, const FusedArgs& args, ArgumentChecks& che
   }
 }
 
-// Rows that the operator reads and writes are there, and nothing that it has not.
+// Checks that all operands of the operator are given, and no others.
 bool HasItsOperands(const FusedOp& op, const FusedArgs& args) {
   const auto none_but = [](bool has, const auto&... operands) {
     return has || (!operands.has_value() && ...);
@@ -132,7 +132,7 @@ FusedNormParams ParamsOf(const FusedOp& op, const FusedArgs& args) {
   return params;
 }
 
-// Vectors that rows are told of have no leading dims of rows.
+// Vectors chosen by an index have no leading dims of rows.
 void MergeDims(FusedNormParams& p) {
   if (p.vector_of != nullptr) {
     return MergeRowDims(p.shape, {&p.x, &p.residual, &p.sum, &p.out, &p.out_scale.rows});

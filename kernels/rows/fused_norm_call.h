@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of a fused operator on the host: its arguments, its door, its launch. For whoever has an
-// operator as a value; fused_norms.h has each as a function.
+// Calls a fused operator that is given as a value: its arguments, checks and launch. fused_norms.h
+// has each operator as a function.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace reel::kernels {
 
-// Which of these an operator takes, its description says; the others stay absent. Named as the
+// An operator's description says which of these it takes; the others stay absent. Named after the
 // parts of the formula in fused_norm.h.
 struct FusedArgs {
   using Optional = std::optional<TensorView>;
@@ -26,15 +26,15 @@ struct FusedArgs {
   Optional sum = {};               // like x; may be x, or a residual without a gate
   Optional out = {};               // like x, or e4m3 or int8; without modulation it may be x
   std::optional<double> eps = {};  // absent: the operator's usual one
-  Optional out_scale = {};         // of an out in codes, as in RmsNormArgs
+  Optional out_scale = {};         // for an out in codes, as in RmsNormArgs
   std::optional<double> static_out_scale = {};
-  // int32 [B,S], contiguous: which of the vectors (scale, shift, gates) a row takes, which then are
-  // [M,D] or [M,1,D]; device data, which is not checked. For who has rows of several clips.
+  // int32 [B,S], contiguous, on the device and not checked: the index of each row's vectors (scale,
+  // shift, gates), which then are [M,D] or [M,1,D]. For rows of several clips.
   Optional vector_of = {};
 };
 
-// Checks, chooses a variant, launches it. Statuses as in RmsNorm; INVALID_ARGUMENT too where an
-// operand is absent that the operator has, or given that it has not.
+// Checks, chooses a variant, launches it. Statuses as in RmsNorm; also INVALID_ARGUMENT if an
+// operand of the operator is absent, or another one is given.
 absl::Status RunFused(const FusedOp& op, const FusedArgs& args, const Execution& run);
 
 OpVariants FusedNormCpuVariants(const FusedOp& op);

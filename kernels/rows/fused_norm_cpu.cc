@@ -10,7 +10,7 @@
 namespace reel::kernels {
 namespace {
 
-// Rows of fp32 that one call works in, and where a row's vectors are.
+// The fp32 buffers of one call, and the addresses of a row's vectors.
 struct Scratch {
   float* v;
   float* a;

@@ -17,19 +17,19 @@ inline constexpr unsigned kNormed = 64;       // the output out
 inline constexpr unsigned kE4m3 = 128;        // which is e4m3 with a scale
 inline constexpr unsigned kInt8 = 2048;       // or int8 with a scale
 inline constexpr unsigned kCodes = kE4m3 | kInt8;
-inline constexpr unsigned kVectorOf = 1024;  // rows may be told which vectors they take
-// Of plain calls alone: the bias behind the weight; a rounding before it, as rms_norm may have it.
+inline constexpr unsigned kVectorOf = 1024;  // an index may choose rows' vectors
+// Only for plain calls: the bias after the weight; a rounding before it, as rms_norm may have it.
 inline constexpr unsigned kBias = 256;
 inline constexpr unsigned kRoundedFirst = 512;
 
-// The part of kCodes that an output of this type is; 0: none.
+// The part of kCodes for an output of this type; 0: none.
 constexpr unsigned CodesOf(Dtype type) {
   if (type == Dtype::kE4m3) return kE4m3;
   return type == Dtype::kI8 ? kInt8 : 0;
 }
 
-// Whether a call that fits vector rows is plain: exactly these parts, in the rows' type (but for an
-// output in codes), and nothing added to one of them.
+// Whether a call that fits vector rows is plain: exactly these parts, in the rows' type (except for
+// an output in codes), and no biases.
 inline bool HasPlainParts(const FusedNormParams& p, unsigned parts) {
   const auto is_there = [&](const RowOperand& operand, unsigned part) {
     return (operand.data != nullptr) == ((parts & part) != 0);

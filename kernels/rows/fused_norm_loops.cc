@@ -18,7 +18,7 @@ Row RowOf(const FusedNormParams& params, const RowOperand& operand, int64_t row)
   return values;
 }
 
-// A row's vector and the bias that is added to it; absent: `absent`, without the bias.
+// A row's vector plus its bias; `absent`, without the bias, if there is none.
 Row Biased(const FusedNormParams& params, const RowOperand& operand, const RowOperand& bias,
            int64_t row, double absent) {
   const RowShape shape = VectorShape(params);

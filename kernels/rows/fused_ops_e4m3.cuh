@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variants of a fused operator for plain calls with an e4m3 output: in files of their own, so
-// that none takes long to compile. For .cu files.
+// Variants of a fused operator for plain calls with an e4m3 output. Separate files keep compile
+// times short. For .cu files.
 #pragma once
 
 #include "kernels/rows/fused_ops_plain.cuh"

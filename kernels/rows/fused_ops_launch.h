@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that are a fused norm (fused_norm.h), each described once: its checks, variants,
-// trials of plug-ins and torch schemas come from here. Included by nvcc too.
+// Describes each operator that is a fused norm (fused_norm.h) once: its checks, variants, trials of
+// plug-ins and torch schemas follow from this. Included by nvcc too.
 //
 // rms_norm has more options than the family, and parameters of its own.
 #pragma once
@@ -12,8 +12,8 @@ namespace reel::kernels {
 struct FusedOp {
   const char* name;
   Statistic statistic;
-  unsigned parts;      // of fused_norm_layout.h
-  bool bias = false;   // kAffine is a weight alone, or a weight and a bias; each may be absent
+  unsigned parts;      // flags of fused_norm_layout.h
+  bool bias = false;   // kAffine is a weight, or a weight and a bias; each may be absent
   bool codes = false;  // the output can be e4m3 or int8 instead
   bool sm90 = false;   // has a variant for Hopper
   double eps = 1e-6;   // by default
@@ -66,7 +66,7 @@ inline constexpr const FusedOp* kFusedOps[] = {
 #undef REEL_FUSED_OPERATOR
 };
 
-// The parts of an operator's plain calls: what models make of it, each with a kernel of its own.
+// The parts of an operator's plain calls, as models make them; each has a kernel of its own.
 struct PlainCalls {
   unsigned parts[3] = {};
   int count = 0;

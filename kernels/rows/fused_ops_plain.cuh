@@ -7,8 +7,7 @@
 
 namespace reel::kernels {
 
-// By the kernel for exactly the parts that the call has; `kTo` is kE4m3 or kInt8 for such an
-// output.
+// Launches the kernel for exactly the call's parts; `kTo` is kE4m3 or kInt8 for such an output.
 template <const FusedOp& kOp, unsigned kTo, bool kOverlap, int kAt = 0>
 int32_t LaunchPlainCall(const FusedNormParams& params, void* stream) {
   constexpr PlainCalls kCalls = PlainCallsOf(kOp);

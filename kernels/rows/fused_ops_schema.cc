@@ -64,7 +64,7 @@ FusedSchema SchemaOf(const FusedOp& op, unsigned codes) {
   }
   const std::vector<std::string> returns(outputs.size(), "Tensor");
   const std::vector<FusedOperand> inputs = FusedInputs(op);
-  // Only behind the last required one can an absent one go unmentioned.
+  // Only operands after the last required one may be omitted.
   const auto required = std::find_if(inputs.rbegin(), inputs.rend(),
                                      [](const FusedOperand& input) { return !input.optional; });
   std::vector<std::string> arguments = {"Tensor x"};

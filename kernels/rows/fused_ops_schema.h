@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fused operator as a function with named operands in a fixed order: what torch's schemas, and
-// whoever calls by one, derive from its description.
+// Describes a fused operator as a function with named operands in a fixed order, from which torch's
+// schemas and other callers derive theirs.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace reel::kernels {
 
 enum class FusedShape {
-  kRows,      // of x
+  kRows,      // like x
   kVectors,   // [D] to [B,S,D]
   kChannels,  // [D]
 };
@@ -24,20 +24,19 @@ struct FusedOperand {
   bool optional;
 };
 
-// Those behind x, in order.
+// The operands after x, in order.
 std::vector<FusedOperand> FusedInputs(const FusedOp& op);
-// The norm, if there is one, then the sum. The scales of a norm in codes come behind them:
-// out_scale.
+// The norm, if any, then the sum. A norm in codes adds out_scale after them.
 std::vector<FusedOperand> FusedOutputs(const FusedOp& op);
 
-// As torch has schemas: "Tensor(a!) out, Tensor(b!) sum", "(Tensor, Tensor)", "Tensor x, Tensor? y,
-// *, float eps=1e-6".
+// In torch's schema language: "Tensor(a!) out, Tensor(b!) sum", "(Tensor, Tensor)", "Tensor x,
+// Tensor? y, *, float eps=1e-6".
 struct FusedSchema {
   std::string outputs;
   std::string returns;
   std::string arguments;
 };
-// `codes`: kE4m3 or kInt8 where the norm is written so, or 0.
+// `codes`: kE4m3 or kInt8 for a norm in codes, or 0.
 FusedSchema SchemaOf(const FusedOp& op, unsigned codes);
 
 }  // namespace reel::kernels

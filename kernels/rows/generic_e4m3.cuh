@@ -14,7 +14,7 @@
 
 namespace reel::kernels {
 
-// One block a row; any width, strides and alignment. Finds the largest of the row in a pass of its
+// One block a row; any width, strides and alignment. Finds the row's largest value in a pass of its
 // own; a value is computed in the same way each time.
 template <typename T, typename Op>
 __global__ void __launch_bounds__(kGenericThreads) GenericE4m3Rows(const __grid_constant__ Op op) {
@@ -55,11 +55,11 @@ __global__ void __launch_bounds__(kGenericThreads) GenericE4m3Rows(const __grid_
       static_cast<float*>(op.p.out_scale.rows.data)[OffsetAt(shape, op.p.out_scale.rows, place)] =
           scale.scale;
     }
-    __syncthreads();  // the scratch has been read
+    __syncthreads();  // the scratch of the previous reduction has been read
   }
 }
 
-// Of either kind.
+// For either kind of scale.
 template <typename Op>
 int32_t LaunchGenericOutput(const Op& op, void* stream) {
   if (op.p.out.dtype != Dtype::kE4m3) return LaunchGenericRows(op, stream);

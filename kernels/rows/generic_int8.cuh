@@ -8,8 +8,8 @@
 
 namespace reel::kernels {
 
-// One block a row; any width of whole groups, strides and alignment. A thread makes a group twice,
-// in the same way: for the largest of the row, and for its codes.
+// One block a row; any width of whole groups, strides and alignment. A thread computes a group
+// twice, in the same way: for the row's largest value, and for its codes.
 template <typename T, typename Op>
 __global__ void __launch_bounds__(kGenericThreads) GenericInt8Rows(const __grid_constant__ Op op) {
   static_assert(Op::kRun == 1);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kGenericThreads) GenericInt8Rows(const __grid_
       static_cast<float*>(op.p.out_scale.rows.data)[OffsetAt(shape, op.p.out_scale.rows, place)] =
           scale.scale;
     }
-    __syncthreads();  // the scratch has been read
+    __syncthreads();  // the scratch of the previous reduction has been read
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows as int8 on a device (int8_layout.h): turning, scales, codes. For .cu files.
+// Converts rows to int8 on a device (int8_layout.h): rotation, scales, codes. For .cu files.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,8 +9,8 @@
 
 namespace reel::kernels {
 
-// In place, by rounds of sums and differences: of a group of int8_layout.h the values of a quarter
-// stand side by side.
+// Rotates in place, by rounds of sums and differences; the values of a quarter of a group
+// (int8_layout.h) are contiguous.
 template <int kCount>
 __device__ inline void Turn(float (&values)[kCount]) {
 #pragma unroll
@@ -29,7 +29,7 @@ struct Int8Scale {
   float scale;
   float codes_of_one;
 };
-// From the largest SizeBits of a row.
+// The scale from the largest SizeBits of a row.
 __device__ inline Int8Scale Int8ScaleOf(unsigned largest) {
   if (largest >= 0x7f800000u) return {__uint_as_float(0x7fc00000u), 0};
   const float sum = fmaxf(__uint_as_float(largest), kLeastSum);
@@ -48,7 +48,7 @@ __device__ inline uint32_t FourInt8(const float* y, float codes_of_one) {
   return __byte_perm(low, high, 0x5410);
 }
 
-// The codes of a turned group, whose quarters are so many bytes apart.
+// Stores the codes of a rotated group, whose quarters are so many bytes apart.
 __device__ inline void StoreInt8(char* out, int64_t quarter, const float (&group)[kTurned],
                                  float codes_of_one) {
 #pragma unroll

@@ -19,15 +19,15 @@
 
 namespace reel::kernels {
 
-// A row is turned in four quarters, of each of which a group has a run of eight.
+// A group is a run of eight elements from each of the four quarters of a row.
 inline constexpr int kQuarters = 4, kTurnedRun = 8, kTurned = kQuarters * kTurnedRun;
 inline constexpr float kLargestInt8 = 127;
 inline constexpr float kLeastSum = 1e-12f;
-// Turning makes a row sqrt(32) times as long; rounded once, as a device has it.
+// The rotation makes a row sqrt(32) times as long; rounded once, as on a device.
 inline constexpr float kTurnedLength = 5.65685425f;
 
-// Of rows whose norm is written in int8 by a kernel that holds them in registers: a warp's groups,
-// or two or four warps'.
+// For norms written in int8 by kernels that hold rows in registers: the groups of one warp, or of
+// two or four.
 inline constexpr int64_t kPlainInt8Widths[] = {32 * kTurned, 64 * kTurned, 128 * kTurned};
 
 }  // namespace reel::kernels

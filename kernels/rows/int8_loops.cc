@@ -29,7 +29,7 @@ std::vector<double> Turned(std::span<const double> row) {
   return turned;
 }
 
-// Not a comparison, which would pass over a NaN.
+// Not a comparison, which would ignore a NaN.
 bool AllFinite(const std::vector<double>& row) {
   return std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); });
 }

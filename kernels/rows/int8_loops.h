@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows as int8 for `loops` variants: the oracle of int8_layout.h.
+// Converts rows to int8 for `loops` variants: the oracle of int8_layout.h.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace reel::kernels {
 
-// The codes of a row and its scale. Sums in fp64, rounded to fp32, where their codes are made.
+// A row's codes and scale. Sums are fp64, rounded to fp32 before codes are made.
 void WriteInt8Row(const RowShape& shape, const RowOperand& out, const RowOperand& scale,
                   int64_t row, std::span<const double> values);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that a thread group holds in registers, to e4m3. For .cu files.
+// Converts rows that a thread group holds in registers to e4m3. For .cu files.
 #pragma once
 
 #include "kernels/rows/e4m3_device.cuh"
@@ -14,7 +14,7 @@ struct E4m3Part {
 
   float values[kRows][kVectors][kPer];
 
-  // Of all rows at once: one barrier serves them. `scratch` as CombineGroup has it.
+  // Reduces all rows at once, with one barrier. `scratch` as in CombineGroup.
   __device__ void Scales(const PlainCodes& out, int vectors, int lane, unsigned* scratch,
                          RowScale (&scales)[kRows]) const {
     if (out.fixed != 0) {
@@ -36,7 +36,7 @@ struct E4m3Part {
     for (int r = 0; r < kRows; ++r) scales[r] = ScaleOf(largest[r]);
   }
 
-  // Row r, which is `row` of `outer`.
+  // Stores row r, which is `row` of `outer`.
   __device__ void Store(const PlainCodes& out, int64_t outer, int64_t row, int vectors, int lane,
                         int r, const RowScale& scale) const {
     auto* codes = reinterpret_cast<uint8_t*>(out.codes.data) + outer * out.codes.outer +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that a thread group holds in registers, to int8 (int8_layout.h): a thread has a group of
-// each row. For .cu files.
+// Converts rows that a thread group holds in registers to int8 (int8_layout.h): a thread has a
+// group of each row. For .cu files.
 #pragma once
 
 #include "kernels/rows/int8_device.cuh"
@@ -17,7 +17,7 @@ struct Int8Part {
 
   float values[kRows][kVectors][kPer];
 
-  // Of all rows at once, which it turns: one barrier serves them. `scratch` as CombineGroup has it.
+  // Rotates and reduces all rows at once, with one barrier. `scratch` as in CombineGroup.
   __device__ void Scales(const PlainCodes&, int, int, unsigned* scratch, Scale (&scales)[kRows]) {
     unsigned largest[kRows];
 #pragma unroll
@@ -30,7 +30,7 @@ struct Int8Part {
     for (int r = 0; r < kRows; ++r) scales[r] = Int8ScaleOf(largest[r]);
   }
 
-  // Row r, which is `row` of `outer`.
+  // Stores row r, which is `row` of `outer`.
   __device__ void Store(const PlainCodes& out, int64_t outer, int64_t row, int, int lane, int r,
                         const Scale& scale) {
     char* const codes = out.codes.data + outer * out.codes.outer + row * out.codes.inner;

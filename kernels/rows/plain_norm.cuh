@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused norm for calls as models make them: every vector of the rows' type, nothing added to
-// it, no part that is not used. Then a row costs few instructions beside its memory traffic, and
-// stays packed in registers between the statistic and the output. Other calls: fused_norm_row.cuh.
+// The fused norm for calls as models make them: every vector in the rows' type, no biases, no
+// unused part. A row then costs few instructions beside its memory traffic, and stays packed in
+// registers between the statistic and the output. Other calls: fused_norm_row.cuh.
 #pragma once
 
 #include <iterator>
@@ -15,7 +15,7 @@
 
 namespace reel::kernels {
 
-// Rows that are to be codes, in registers.
+// Rows in registers that will be codes.
 template <unsigned kTo, int kPer, int kVectors, int kLanes, int kRows>
 using CodesPart = std::conditional_t<kTo == kInt8, Int8Part<kPer, kVectors, kLanes, kRows>,
                                      E4m3Part<kPer, kVectors, kLanes, kRows>>;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
         }
       }
       if constexpr (kLanes > 32 && kStatistic != Statistic::kNone) {
-        // The scratch has been read.
+        // The scratch of the previous reduction has been read.
         if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
       }
     }
@@ -106,19 +106,19 @@ int32_t LaunchPlainRows(const PlainNormParams& params, cudaStream_t stream) {
       grid, stream, kThreads);
 }
 
-// Whether all rows of an outer one take the same vectors.
+// Whether all rows of an outer one use the same vectors.
 inline bool SharesVectors(const PlainNormParams& p) {
   return p.vector_of == nullptr && p.scale.inner == 0 && p.shift.inner == 0 && p.gate.inner == 0;
 }
 
-// Rows with nothing beside them stay in one warp up to 3072 elements of 16 bits. Others have few
-// vectors a thread, so that all their loads are in flight together; modulated ones go two to a
-// block, which fetches scale and shift once where they share them. How many threads a row has
-// depends on the operator and the width alone: a row has the same bits however vectors are given.
+// Rows without vectors stay in one warp up to 3072 elements of 16 bits. Others have few vectors a
+// thread, so that all loads are in flight together; modulated ones go two to a block, which loads
+// scale and shift once if they share them. The number of threads a row depends only on the operator
+// and the width, so a row has the same bits however vectors are given.
 template <typename T, Statistic kStatistic, unsigned kParts, bool kOverlap>
 int32_t LaunchPlainNormTyped(const PlainNormParams& p, cudaStream_t on) {
   constexpr bool kModulated = (kParts & (kModulation | kOutputGate)) != 0;
-  // An e4m3 row is there in fp32 once more, so it too has few vectors a thread.
+  // An e4m3 row is also held in fp32, so it has few vectors a thread too.
   constexpr bool kWide = (kParts & kE4m3) != 0;
   constexpr bool kAlone =
       (kParts & (kResidual | kAffine | kModulation | kOutputGate)) == 0 && !kWide;

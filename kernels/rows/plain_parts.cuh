@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics of plain_norm.cuh's rows, and the vectors beside them. For .cu files.
+// Loads the vectors beside plain_norm.cuh's rows, and computes the rows' statistics. For .cu files.
 #pragma once
 
 #include "kernels/rows/plain_row.cuh"
@@ -7,7 +7,7 @@
 
 namespace reel::kernels {
 
-// Of kRows rows at once: one barrier serves them all.
+// For kRows rows at once, with one barrier for all.
 template <Statistic kStatistic, int kLanes, typename Row, int kRows>
 __device__ inline void PlainStatistics(const PlainNormParams& p, const Row (&rows)[kRows], int lane,
                                        float (*scratch)[kRows * kPlainThreads<kLanes> / 32],
@@ -38,8 +38,8 @@ __device__ inline void PlainStatistics(const PlainNormParams& p, const Row (&row
   }
 }
 
-// The vectors beside kRows rows. Few are all fetched before the statistic, once where the rows
-// share them; of many, one ahead of its use.
+// The vectors beside kRows rows. If they are few, all are loaded before the statistic, once if the
+// rows share them; otherwise one ahead of its use.
 template <typename Row, int kVectors, int kLanes, int kRows, bool kShared, bool kEarly>
 struct BesideRows {
   typename Row::Beside all[kShared ? 1 : kRows][kEarly ? kVectors : 1];
@@ -53,7 +53,7 @@ struct BesideRows {
       }
     }
   }
-  // Of vector v of row r; each is asked for once, in order.
+  // Vector v of row r; each is requested once, in order.
   __device__ typename Row::Beside Take(const PlainNormParams& p, const PlainPlace (&at)[kRows],
                                        int r, int v, int lane) {
     const int from = kShared ? 0 : r;

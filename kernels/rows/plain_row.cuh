@@ -25,14 +25,14 @@ inline PlainOperand PlainOf(const RowShape& shape, const RowOperand& operand) {
 struct PlainCodes {
   PlainOperand codes;
   PlainOperand scales;
-  float fixed;  // as CodeScale's
+  float fixed;  // as in CodeScale
 };
 
 inline PlainCodes PlainOf(const RowShape& shape, const RowOperand& out, const CodeScale& scale) {
   return {PlainOf(shape, out), PlainOf(shape, scale.rows), scale.fixed};
 }
 
-// Where a row is among an operand's.
+// The offset of a row in an operand.
 struct PlainPlace {
   int64_t outer, inner;
 };
@@ -44,8 +44,8 @@ struct PlainNormParams {
   int32_t vectors;  // of a row
   float inverse_width;
   float eps;
-  PlainCodes codes;  // in place of out
-  // As FusedNormParams has it; then vectors are the outer stride apart.
+  PlainCodes codes;  // instead of out
+  // As in FusedNormParams; vectors are then the outer stride apart.
   const int32_t* vector_of;
 };
 
@@ -56,8 +56,8 @@ __device__ inline void Unpack(const uint4& raw, float (&values)[kPerVector<T>]) 
   for (int k = 0; k < kPerVector<T>; ++k) values[k] = ToFp32(typed[k]);
 }
 
-// The compiler forgets what it knows of the value, and unpacks it again instead of keeping it twice
-// as large.
+// Hides the value from the compiler, which then unpacks it again instead of keeping it twice as
+// large.
 __device__ inline void Forget(uint4& raw) {
   asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w));
 }
@@ -85,7 +85,7 @@ struct PlainRow {
     StoreRow<T>(RowPointer{data, 1, false}, int64_t{vector} * kPer, values);
   }
 
-  // Of a row's vectors.
+  // The parts of a row's vectors.
   __device__ static PlainPlace VectorPlace(const PlainNormParams& p, int64_t outer, int64_t row) {
     if constexpr ((kParts & kVectorOf) != 0) {
       if (p.vector_of != nullptr) return {p.vector_of[outer * p.inner_rows + row], 0};
@@ -126,7 +126,7 @@ struct PlainRow {
     return beside;
   }
 
-  // x + residual * residual_gate of one vector.
+  // Computes x + residual * residual_gate of one vector.
   __device__ void Combined(int v, float (&values)[kPer]) const {
     Unpack<T>(x[v], values);
     if constexpr ((kParts & kResidual) != 0) {
@@ -144,7 +144,7 @@ struct PlainRow {
     }
   }
 
-  // The sum of `term` over this thread's elements.
+  // Sums `term` over this thread's elements.
   template <typename Term>
   __device__ float Sum(int vectors, int lane, const Term& term) const {
     float sum = 0;

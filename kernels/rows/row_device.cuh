@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device side of rows: where they lie, operands to fp32 and back, deterministic sums. For .cu
-// files.
+// Device code for rows: addresses, operands to fp32 and back, deterministic sums. For .cu files.
 //
 // Elements are handled kCount at a time: 1 for any strides, or the 16 bytes of a vector, in which
-// case rows are aligned and their elements lie side by side (FitsVectorRows).
+// case rows are aligned and contiguous (FitsVectorRows).
 #pragma once
 
 #include <cuda_bf16.h>
@@ -16,8 +15,8 @@
 
 namespace reel::kernels {
 
-// On the host: calls `body`, which launches and gives a cudaError_t, with a value of the device's
-// type for `dtype`. Operators compute on these three.
+// On the host: calls `body`, which launches and returns a cudaError_t, with a value of the device's
+// type for `dtype`, one of the three that operators compute in.
 template <typename Body>
 int32_t WithDeviceType(Dtype dtype, Body&& body) {
   switch (dtype) {
@@ -32,7 +31,7 @@ int32_t WithDeviceType(Dtype dtype, Body&& body) {
   }
 }
 
-// a / b for numbers that are not negative; both fit 32 bits almost always, which is far cheaper.
+// a / b for numbers that are not negative; both almost always fit 32 bits, which is far cheaper.
 __device__ inline int64_t Quotient(int64_t a, int64_t b) {
   if (((a | b) >> 32) == 0) return static_cast<uint32_t>(a) / static_cast<uint32_t>(b);
   return a / b;
@@ -84,7 +83,7 @@ __device__ inline RowPointer PointAt(const RowShape& shape, const RowOperand& op
   return {static_cast<char*>(operand.data) + bytes, operand.inner, fp32};
 }
 
-// A vector of the width alone, the same for all rows.
+// A vector over the width alone, the same for all rows.
 __device__ inline RowPointer PointAtVector(const RowOperand& operand) {
   return {static_cast<char*>(operand.data), operand.inner, operand.dtype == Dtype::kF32};
 }
@@ -112,8 +111,8 @@ template <typename T>
 inline constexpr int kPerVector = 16 / sizeof(T);
 
 enum class Reuse {
-  kCached,    // other rows read the same
-  kStreamed,  // read once: leaves the first cache to what is read again
+  kCached,    // other rows read the same data
+  kStreamed,  // read once: evicted first from the first cache
 };
 
 template <Reuse kReuse>
@@ -126,7 +125,7 @@ __device__ inline uint4 Load16(const uint4* data) {
   return raw;
 }
 
-// kCount values of type T from `data`, in loads of 16 bytes where there are several.
+// Loads kCount values of type T from `data`, 16 bytes at a time if there are several.
 template <typename T, Reuse kReuse = Reuse::kCached, int kCount>
 __device__ inline void LoadRun(const T* data, float (&values)[kCount]) {
   if constexpr (kCount == 1) {
@@ -151,7 +150,7 @@ __device__ inline void LoadRow(const RowPointer& row, int64_t i, float (&values)
   LoadRun<T, kReuse>(kCount == 1 ? data + i * row.inner : data + i, values);
 }
 
-// A vector beside the rows: their type or fp32; `absent` where there is none.
+// A vector beside the rows, in their type or fp32; `absent` if there is none.
 template <typename T, int kCount>
 __device__ inline void LoadVector(const RowPointer& row, int64_t i, float absent,
                                   float (&values)[kCount]) {
@@ -182,7 +181,7 @@ __device__ inline void StoreRow(const RowPointer& row, int64_t i, const float (&
 
 // x / (1 + exp(-z)), within a few ulp over the whole range: -0 for -1e4, NaN for -infinity. Both
 // factors carry a 4, so that a large exponential does not make the reciprocal subnormal, which
-// these instructions would take for 0.
+// these instructions flush to 0.
 __device__ inline float TimesSigmoid(float x, float z) {
   float exponential;
   float reciprocal;
@@ -194,8 +193,8 @@ __device__ inline float GeluTanh(float x) {
   return TimesSigmoid(x, 1.59576912f * (x + 0.044715f * x * x * x));
 }
 
-// `combine` over kLanes threads that stand side by side in a block, a power of 2 up to a warp or
-// whole warps; every one gets the results. A warp or less needs no `scratch`. More than one: all
+// Reduces with `combine` over kLanes neighbouring threads of a block, a power of 2 up to a warp, or
+// whole warps; every thread gets the results. Up to a warp no `scratch` is needed. For more, all
 // threads of the block must call it, and `scratch`, kCount values for every warp of the block, must
 // not have been used since the last barrier.
 template <int kLanes, typename Value, int kCount, typename Combine>

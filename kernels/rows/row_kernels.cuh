@@ -32,8 +32,8 @@ struct RowStatistics {
 
 inline constexpr int kGenericThreads = 256;
 
-// `each(term)` sums a term over the elements that a thread has; `sum(part, k)` over all threads of
-// the row, k counting the sums.
+// `each(term)` sums a term over this thread's elements; `sum(part, k)` sums over all threads of the
+// row, where k counts the sums.
 template <Statistic kStatistic, typename Each, typename Sum>
 __device__ inline RowStatistics StatisticsOf(int64_t width, float eps, const Each& each,
                                              const Sum& sum) {
@@ -49,7 +49,7 @@ __device__ inline RowStatistics StatisticsOf(int64_t width, float eps, const Eac
   return statistics;
 }
 
-// Of a row that a block has.
+// A row that a block handles.
 template <typename T, typename Op>
 __device__ inline RowStatistics BlockStatistics(const Op& op, const typename Op::Row& row,
                                                 float (&scratch)[2][kGenericThreads / 32]) {
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kGenericThreads) GenericRows(const __grid_cons
       op.template LoadBeside<T>(row, i, beside);
       op.template Emit<T>(row, i, values, beside, statistics);
     }
-    if constexpr (Op::kStatistic != Statistic::kNone) __syncthreads();  // scratch has been read
+    if constexpr (Op::kStatistic != Statistic::kNone) __syncthreads();  // the scratch has been read
   }
 }
 
@@ -95,7 +95,7 @@ inline unsigned GridFor(int64_t rows, int64_t rows_per_block) {
       std::min<int64_t>((rows + rows_per_block - 1) / rows_per_block, 0x7fffffff));
 }
 
-// A block a row, by what `kernel_of` a value of the rows' type gives.
+// Launches a block a row, with the kernel that `kernel_of` returns for a value of the rows' type.
 template <typename Op, typename KernelOf>
 int32_t LaunchBlockARow(const Op& op, void* stream, const KernelOf& kernel_of) {
   if (op.shape().rows == 0 || op.shape().width == 0) return cudaSuccess;

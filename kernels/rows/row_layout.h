@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor as rows: how row operators address x [..., D] and the vectors that broadcast over it.
-// Included by nvcc too: plain structs.
+// Describes a tensor as rows: how row operators address x [..., D] and the vectors that broadcast
+// over it. Included by nvcc too: plain structs.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace reel::kernels {
 
 inline constexpr int kMaxRowDims = 5;
 
-// The leading dims of a call, as few as all its operands allow; row-major order of rows.
+// The leading dims of a call, merged as far as all its operands allow; row-major order of rows.
 struct RowShape {
   int64_t rows = 1;
   int64_t width = 0;
@@ -25,8 +25,8 @@ struct RowShape {
   int64_t sizes[kMaxRowDims] = {};
 };
 
-// One operand; null data: absent. Strides are in elements; those of leading dims over which a
-// vector repeats are 0.
+// One operand; null data: absent. Strides are in elements, and 0 for leading dims that a vector is
+// broadcast over.
 struct RowOperand {
   void* data = nullptr;
   Dtype dtype = Dtype::kF32;
@@ -34,7 +34,7 @@ struct RowOperand {
   int64_t strides[kMaxRowDims] = {};
 };
 
-// Stands for an absent operand that is added: x + -0 is x, also where x is -0.
+// Replaces an absent operand that is added: x + -0 is x, also for -0.
 inline constexpr float kNoAddend = -0.0f;
 
 // Elements from the operand's data to its row.

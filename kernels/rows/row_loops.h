@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of the `loops` variants: rows of any strides and type, read to fp64 and rounded
-// once.
+// Shared code of the `loops` variants: reads rows of any strides and type to fp64, and rounds once.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +10,20 @@
 
 namespace reel::kernels {
 
-// Elements of one row into `out`, whose size says how many; `absent` where there is no operand.
+// Reads elements of one row into `out`, whose size is their number; `absent` if there is no
+// operand.
 void ReadRow(const RowShape& shape, const RowOperand& operand, int64_t row, std::span<double> out,
              double absent = 0);
 void WriteRow(const RowShape& shape, const RowOperand& operand, int64_t row,
               std::span<const double> values);
 
-// One rounding to `dtype` and back.
+// Rounds to `dtype` and back.
 double Rounded(double value, Dtype dtype);
 
 double TimesSigmoid(double x, double z);  // x / (1 + exp(-z))
 double GeluTanh(double x);
 
-// Sum of squares as fp32 has it where it overflows: rows above ~1.8e19 give infinity.
+// A sum of squares that overflows where fp32 does: rows above ~1.8e19 give infinity.
 double SumOfSquares(std::span<const double> values);
 
 }  // namespace reel::kernels

@@ -19,24 +19,26 @@ RowOperand RowsOperand(const TensorView& view);
 // absent: null data.
 RowOperand VectorOperand(const std::optional<TensorView>& view);
 
-// Merges leading dims wherever every operand lets two of them run as one.
+// Merges leading dims that every operand lets run as one.
 void MergeRowDims(RowShape& shape, std::initializer_list<RowOperand*> operands);
 
-// What 16-byte code takes: elements side by side, every row at a multiple of 16 bytes, and
-// at most two leading dims that do not merge. Absent operands fit, and every call without elements.
+// Whether 16-byte code takes the rows: contiguous elements, every row at a multiple of 16 bytes,
+// and at most two leading dims after merging. Absent operands fit, and so do calls without
+// elements.
 bool FitsVectorElements(const RowShape& shape, const RowOperand& x,
                         std::initializer_list<const RowOperand*> operands);
 // The same for code that holds a row in registers.
 inline constexpr int64_t kMaxVectorRowBytes = 16384;
 bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
                     std::initializer_list<const RowOperand*> operands);
-// Whether an output is there in codes, e4m3 or int8, instead of the type of its rows.
+// Whether an output is given as codes, e4m3 or int8, instead of the type of its rows.
 inline bool HasCodes(const RowOperand& out) {
   return out.dtype == Dtype::kE4m3 || out.dtype == Dtype::kI8;
 }
-// Whether an output in codes takes runs of so many bytes.
+// Whether an output in codes can be written in runs of so many bytes.
 bool FitsCodeRuns(const RowShape& shape, const RowOperand& out, int64_t bytes);
-// Whether an e4m3 output beside them takes a whole vector of x at once: 8 bytes, or 4 of fp32.
+// Whether an e4m3 output beside them can be written for a whole vector of x at once: 8 bytes, or 4
+// for fp32.
 bool FitsE4m3Vectors(const RowShape& shape, const RowOperand& x, const RowOperand& out);
 
 }  // namespace reel::kernels

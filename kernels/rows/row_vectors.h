@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of the `cpu` variants: fp32 rows that the compiler vectorises, for the widest
-// instruction set of this processor.
+// Shared code of the `cpu` variants: fp32 rows that the compiler vectorises, for this processor's
+// widest instruction set.
 //
 // A reduction keeps kLanes partial sums whatever the instruction set, and products are not
 // contracted, so that a row has the same bits on every x86-64 processor.
@@ -18,7 +18,7 @@ namespace reel::kernels {
 
 inline constexpr int64_t kLanes = 32;
 
-// fp32 values of a row whose elements lie side by side; a constant where the operand is absent.
+// The fp32 values of a contiguous row; a constant if the operand is absent.
 template <typename T>
 REEL_INLINE void LoadTyped(const T* data, int64_t width, float* out) {
   for (int64_t i = 0; i < width; ++i) out[i] = ToFloat(data[i]);
@@ -57,7 +57,7 @@ REEL_INLINE void StoreFloats(const RowShape& shape, const RowOperand& operand, i
   }
 }
 
-// Sum of `term(i)` for i < width, in kLanes chains that are added as a tree.
+// Sums `term(i)` for i < width, in kLanes chains that are added as a tree.
 template <typename Term>
 REEL_INLINE float LaneSum(int64_t width, const Term& term) {
   std::array<float, kLanes> lanes{};
@@ -74,13 +74,13 @@ REEL_INLINE float LaneSum(int64_t width, const Term& term) {
   return lanes[0];
 }
 
-// True when the elements of every present operand lie side by side.
+// True if the elements of every present operand are contiguous.
 template <typename... Operands>
 bool SideBySide(const Operands&... operands) {
   return ((operands.data == nullptr || operands.inner == 1) && ...);
 }
 
-#ifdef __clang__  // has a word of its own for the width, which is not a target
+#ifdef __clang__  // here the width is an attribute, not a target
 #define REEL_AVX512 gnu::target("avx512f,avx512bw,avx512vl,avx512dq"), clang::min_vector_width(512)
 #else
 #define REEL_AVX512 gnu::target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")
@@ -94,7 +94,7 @@ template <typename Body>
   body();
 }
 
-// Runs `body` compiled for what this processor has. Everything it calls must be inline.
+// Runs `body` compiled for this processor. Everything it calls must be inline.
 template <typename Body>
 void WithWidestVectors(const Body& body) {
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of fp32 that a compiler can vectorise: for `cpu` variants. libm's calls would end a
-// vector loop.
+// Functions of fp32 that a compiler can vectorise, for `cpu` variants; libm's calls would prevent
+// that.
 #pragma once
 
 #include <bit>

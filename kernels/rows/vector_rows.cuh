@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuned kernels of row operators (row_kernels.cuh), for rows of 16-byte vectors that lie side
-// by side: FitsVectorRows, FitsVectorElements. For .cu files.
+// The tuned kernels of row operators (row_kernels.cuh) for contiguous rows of 16-byte vectors:
+// FitsVectorRows, FitsVectorElements. For .cu files.
 #pragma once
 
 #include "kernels/cuda/overlap.cuh"
@@ -10,7 +10,7 @@ namespace reel::kernels {
 
 inline constexpr int kVectorThreads = 128;
 
-// Threads of a block of plain rows that take kLanes each.
+// Threads of a block of plain rows with kLanes threads each.
 template <int kLanes>
 inline constexpr int kPlainThreads = kLanes > kVectorThreads ? kLanes : kVectorThreads;
 
@@ -20,7 +20,7 @@ template <typename T, typename Op, int kVectors, int kLanes, int kRows, bool kOv
 __global__ void __launch_bounds__(kVectorThreads) VectorRows(const __grid_constant__ Op op) {
   constexpr int kPer = kPerVector<T>;
   constexpr int kGroups = kVectorThreads / kLanes;
-  // Vectors beside the rows are fetched ahead of the statistic where registers allow.
+  // Vectors beside the rows are loaded before the statistic if registers allow.
   constexpr bool kEarly = kVectors <= 3 && kRows == 1;
   static_assert(kLanes <= 32 || kRows == 1);
   __shared__ float scratch[2][kVectorThreads / 32];
@@ -81,13 +81,13 @@ __global__ void __launch_bounds__(kVectorThreads) VectorRows(const __grid_consta
       }
     }
     if constexpr (kLanes > 32) {
-      // The scratch has been read.
+      // The scratch of the previous reduction has been read.
       if (first + int64_t{gridDim.x} * kGroups * kRows < shape.rows) __syncthreads();
     }
   }
 }
 
-// Operators without a statistic: a block is kVectors * kVectorThreads vectors of a row.
+// Operators without a statistic: a block handles kVectors * kVectorThreads vectors of a row.
 template <typename T, typename Op, int kVectors, bool kOverlap>
 __global__ void __launch_bounds__(kVectorThreads) VectorElements(const __grid_constant__ Op op) {
   constexpr int kPer = kPerVector<T>;

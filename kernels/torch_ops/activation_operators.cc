@@ -51,7 +51,7 @@ absl::Status RunGatedActivation(const TorchCall& call, const Execution& run) {
                          run);
 }
 
-// Half as wide as x, or like x beside a value of its own. What does not fit is refused by the call.
+// Half as wide as x, or like x with a separate value. The call refuses what does not fit.
 TorchOutputs GatedOutput(const TorchCall& call) {
   const at::Tensor x = call.Tensor("x");
   auto sizes = x.sym_sizes().vec();

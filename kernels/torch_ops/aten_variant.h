@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtorch's own implementations of operators (AtenForm) among the variants of a catalog.
+// Puts libtorch's own implementations of operators (AtenForm) among a catalog's variants.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace reel::kernels {
 
-// One for each operator that has such a form.
+// One variant for each operator that has such a form.
 HostedVariants AtenVariants(const std::vector<TorchOperator>& operators);
 
-// Runs a call by the variant that the plan chooses, libtorch's among them. Statuses of the
-// operator; throws what libtorch throws.
+// Runs a call with the variant that the plan chooses, which may be libtorch's. Returns the
+// operator's status; throws libtorch's exceptions.
 absl::Status RunOperator(const TorchOperator& op, const TorchCall& call, const Execution& run);
 
 }  // namespace reel::kernels

@@ -45,14 +45,14 @@ void FunctionalKernel::operator()(const c10::OperatorHandle& handle, c10::Dispat
   }
   call.insert(call.end(), arguments.begin(), arguments.end());
   {
-    // Whoever called has been through autograd.
+    // The caller has passed autograd already.
     const at::AutoDispatchBelowADInplaceOrView below;
     mutating_.callBoxed(call);
   }
   const at::TensorOptions options = outputs.front().options();
   torch::jit::drop(*stack, count);
   for (const at::Tensor& output : outputs) {
-    // A schema cannot say "maybe a tensor": what was not asked for is empty.
+    // A schema cannot declare an optional output: one that was not requested is empty.
     stack->push_back(output.defined() ? output : at::empty({0}, options));
   }
 }
@@ -78,7 +78,7 @@ void InferenceOnlyKernel(const c10::OperatorHandle& handle, c10::DispatchKeySet 
     const at::AutoDispatchBelowADInplaceOrView below;
     handle.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
   }
-  // So that whoever saved an output before this call notices.
+  // Lets code that saved an output before this call detect the change.
   for (const at::Tensor& tensor : written) tensor.unsafeGetTensorImpl()->bump_version();
 }
 

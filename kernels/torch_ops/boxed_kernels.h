@@ -40,10 +40,10 @@ class FunctionalKernel : public c10::OperatorKernel {
   const c10::OperatorHandle mutating_;
 };
 
-// `name_out` on the meta device: its outputs have their sizes already.
+// `name_out` on the meta device: its outputs already have their sizes.
 void MetaKernel(const c10::OperatorHandle& handle, torch::jit::Stack* stack);
 
-// Throws c10::NotImplementedError where a gradient would be lost; else goes on below autograd.
+// Throws c10::NotImplementedError if a gradient would be lost; otherwise continues below autograd.
 void InferenceOnlyKernel(const c10::OperatorHandle& handle, c10::DispatchKeySet keys,
                          torch::jit::Stack* stack);
 

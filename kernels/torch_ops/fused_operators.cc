@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused operators, each from its description.
+// Registers the fused operators from their descriptions.
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -28,7 +28,7 @@ absl::Status Run(const TorchCall& call, const Execution& run) {
   return RunFused(kOp, args, run);
 }
 
-// In codes the codes, the sum, the scales.
+// For a norm in codes: the codes, the sum, the scales.
 template <const FusedOp& kOp, unsigned kForm>
 TorchOutputs Allocate(const TorchCall& call) {
   constexpr bool kBoth = kOp.has(kNormed) && kOp.has(kSum);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared state of one loaded library's operators: the variants of each device, and the counts of
+// State shared by one loaded library's operators: the variants of each device, and the counts of
 // calls.
 #pragma once
 
@@ -24,8 +24,8 @@ namespace reel::kernels {
 // Thread-safe: libtorch calls operators from any thread.
 class KernelHost {
  public:
-  // `cuda_library` is where libreel_cuda.so would lie; it is opened by the first call for a GPU.
-  // `aten`: libtorch's own variants, which come before those of kernels/.
+  // `cuda_library` is the path of libreel_cuda.so, which the first call for a GPU opens. `aten`:
+  // libtorch's own variants, placed before those of kernels/.
   KernelHost(std::string cuda_library, HostedVariants aten);
   ~KernelHost();
   KernelHost(const KernelHost&) = delete;
@@ -53,7 +53,7 @@ class KernelHost {
   std::map<std::pair<std::string, std::string>, int64_t> calls_ ABSL_GUARDED_BY(mutex_);
 };
 
-// libreel_cuda.so beside the shared library that this code is in.
+// libreel_cuda.so beside the shared library that contains this code.
 std::string CudaLibraryBeside();
 
 }  // namespace reel::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libreel_kernels_torch.so registers when it is loaded, in Python or in a C++ program.
+// Registers everything when libreel_kernels_torch.so is loaded, in Python or in a C++ program.
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
@@ -18,7 +18,7 @@
 #include "kernels/torch_ops/torch_failure.h"
 #include "kernels/torch_ops/torch_operator.h"
 
-// A published build has a namespace of its own, so that versions live side by side.
+// A published build has a namespace of its own, so that versions can be loaded together.
 #ifndef REEL_TORCH_NAMESPACE
 #define REEL_TORCH_NAMESPACE reel_kernels
 #endif
@@ -40,7 +40,7 @@ std::vector<TorchOperator> AllOperators() {
   return all;
 }
 
-// "Tensor x, *, float eps" takes the override behind its keywords, "Tensor x, *" as its first one.
+// "Tensor x, *, float eps" gets the override after its keywords, "Tensor x, *" as its first one.
 std::string WithVariant(const TorchOperator& op) {
   return absl::StrCat(op.arguments, ", ", kVariant);
 }
@@ -92,7 +92,7 @@ std::tuple<at::Tensor, at::Tensor> RopeTable(at::IntArrayRef grid, double frame_
   return {cos_sin, index};
 }
 
-// What can run, and what did; read by the Python module's variants() and device_report().
+// Lists variants and counts for the Python module's variants() and device_report().
 void RegisterListings(torch::Library& library, const std::shared_ptr<KernelHost>& host) {
   library.def("ltx_rope_table(int[] grid, float frame_rate, int channels) -> (Tensor, Tensor)",
               torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(RopeTable)));
@@ -130,7 +130,7 @@ void RegisterListings(torch::Library& library, const std::shared_ptr<KernelHost>
 }
 
 void RegisterAll(torch::Library& library) {
-  // A second copy of this library in one process leaves the work to the first.
+  // A second copy of this library in a process registers nothing.
   const auto there = c10::Dispatcher::singleton().findSchema(
       {C10_STRINGIZE(REEL_TORCH_NAMESPACE) "::operators", ""});
   if (there.has_value()) return;

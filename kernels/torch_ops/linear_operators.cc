@@ -45,7 +45,7 @@ std::string_view WhyNotAtenLinear(const TorchCall& call) {
   return narrow ? "" : "libtorch's product of e4m3 gives bf16";
 }
 
-// Codes: on a CPU the same formula in fp32.
+// For codes: the same formula in fp32 on a CPU.
 at::Tensor ProductOfCodes(const TorchCall& call) {
   const at::Tensor x = call.Tensor("x"), weight = call.Tensor("weight");
   const at::Tensor x_scale = call.Tensor("x_scale").unsqueeze(-1);
@@ -83,7 +83,7 @@ absl::Status RunAtenLinear(const TorchCall& call, DeviceStream stream) {
 
 constexpr AtenForm kAtenLinear = {WhyNotAtenLinear, RunAtenLinear};
 
-// [..., O] of x's type; beside codes of out_dtype, or bf16.
+// [..., O] in x's type; for codes in out_dtype, or bf16.
 TorchOutputs LinearOutput(const TorchCall& call) {
   const at::Tensor x = call.Tensor("x"), weight = call.Tensor("weight");
   TORCH_CHECK_VALUE(x.dim() >= 1 && weight.dim() == 2,
@@ -128,7 +128,7 @@ TorchOutputs LinearOf(const TorchCall& call) {
   return {EmptyBeside(x, sizes)};
 }
 
-// The folded weight; in fp32 its bias if there is one, and its sums for a layer norm.
+// The folded weight; in fp32 its bias, if any, and its sums for a layer norm.
 TorchOutputs PreparedOf(const TorchCall& call) {
   const at::Tensor weight = call.Tensor("weight");
   TORCH_CHECK_VALUE(weight.dim() == 2, "prepare_norm_linear: weight has two dimensions");

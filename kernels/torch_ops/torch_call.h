@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of one call, read by the names of its schema.
+// Reads the arguments of one call by the names of its schema.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -13,9 +13,8 @@
 
 namespace reel::kernels {
 
-// Borrows the schema and the values. A name that the schema lacks is a bug of the caller and throws
-// c10::Error. Tensors of a type that the kernels do not know throw c10::NotImplementedError, which
-// names it.
+// Borrows the schema and the values. An unknown name is a bug of the caller and throws c10::Error.
+// Tensors of a type unknown to the kernels throw c10::NotImplementedError, which names it.
 class TorchCall {
  public:
   TorchCall(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> values)
@@ -29,7 +28,7 @@ class TorchCall {
   int64_t Integer(const char* name) const { return Value(name).toInt(); }
   c10::SymInt Size(const char* name) const { return Value(name).toSymInt(); }
   bool Flag(const char* name) const { return Value(name).toBool(); }
-  // Empty when it is absent.
+  // Empty if it is absent.
   std::string Text(const char* name) const;
   std::optional<double> OptionalReal(const char* name) const;
   std::optional<at::ScalarType> OptionalType(const char* name) const;
@@ -37,7 +36,7 @@ class TorchCall {
   std::vector<int64_t> Integers(const char* name) const;
   std::vector<double> Reals(const char* name) const { return Value(name).toDoubleVector(); }
 
-  // Where the call runs: on a CUDA device if one of its tensors is there.
+  // The call's device: CUDA if one of its tensors is there.
   at::Device device() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where a kernel's status becomes an exception of libtorch.
+// Turns a kernel's status into an exception of libtorch.
 #pragma once
 
 #include "absl/status/status.h"

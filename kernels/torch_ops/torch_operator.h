@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry of the table of operators of torch.ops: its schema, its outputs, its call. Each entry
-// becomes two operators, `name(...) -> outputs` and `name_out(outputs, ...) -> ()`.
+// An entry of the table of torch.ops operators: its schema, outputs and call. Each entry becomes
+// two operators, `name(...) -> outputs` and `name_out(outputs, ...) -> ()`.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,10 +15,10 @@
 
 namespace reel::kernels {
 
-// One to three tensors; undefined where an optional output is not asked for.
+// One to three tensors; undefined if an optional output is not requested.
 using TorchOutputs = std::vector<at::Tensor>;
 
-// libtorch's own implementation, for an operator whose kernels on a GPU are the vendor's: a variant
+// libtorch's own implementation, for an operator whose GPU kernels are the vendor's: a variant
 // "aten", before those of kernels/.
 struct AtenForm {
   // Why it does not take a call; empty: it does.
@@ -29,11 +29,11 @@ struct AtenForm {
 
 struct TorchOperator {
   std::string name;       // in torch.ops
-  const char* key;        // of the kernel whose variants it runs
+  const char* key;        // the kernel whose variants it runs
   std::string outputs;    // arguments of the mutating form, e.g. "Tensor(a!) out"
   std::string returns;    // of the functional form, e.g. "Tensor"
-  std::string arguments;  // of both, without the variant, which comes last
-  // Makes the outputs of the functional form: contiguous, uninitialised, of symbolic sizes.
+  std::string arguments;  // for both, without the variant, which comes last
+  // Allocates the outputs of the functional form: contiguous, uninitialised, of symbolic sizes.
   TorchOutputs (*allocate)(const TorchCall& call);
   absl::Status (*run)(const TorchCall& call, const Execution& run);
   const AtenForm* aten = nullptr;
@@ -49,17 +49,17 @@ std::vector<TorchOperator> VideoOperators();
 std::vector<TorchOperator> QuantizeOperators();
 std::vector<TorchOperator> AttentionOperators();
 
-// A contiguous tensor of the type of `x`, for operators' `allocate`.
+// A contiguous tensor in the type of `x`, for operators' `allocate`.
 at::Tensor EmptyBeside(const at::Tensor& x, c10::SymIntArrayRef sizes);
 // One or two tensors like the argument `x`.
 TorchOutputs LikeX(const TorchCall& call);
 TorchOutputs LikeXTwice(const TorchCall& call);
-// The argument `x` as e4m3, and a scale for each of its rows unless `given`, the argument of that
-// name, is one for all.
+// The argument `x` as e4m3, and a scale for each of its rows, unless `given`, an argument, is one
+// scale for all.
 TorchOutputs QuantizedX(const TorchCall& call, const char* given);
 // The argument `x` as int8, and a scale for each of its rows.
 TorchOutputs TurnedX(const TorchCall& call);
-// Like q, and like k where there is one.
+// Like q, and like k if it is given.
 TorchOutputs LikeQk(const TorchCall& call);
 
 }  // namespace reel::kernels

@@ -119,7 +119,7 @@ struct FrameSizes {
   c10::SymInt half_width() const { return (width + 1) / 2; }
 };
 
-// Of a layout that the call refuses any sizes will do.
+// For a layout that the call refuses any sizes will do.
 FrameSizes SizesOf(const TorchCall& call) {
   const at::Tensor x = call.Tensor("frames");
   TORCH_CHECK_VALUE(x.dim() == 4, "frame_convert: frames are of rank 4, not ", x.dim());

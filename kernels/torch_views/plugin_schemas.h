@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments in torch.ops of those operators that plug-ins may bring and that are no fused norm
-// (rows/fused_ops_schema.h has theirs): behind the output, before the variant.
+// The torch.ops arguments of operators that plug-ins may bring, except fused norms
+// (rows/fused_ops_schema.h has those): after the output, before the variant.
 #pragma once
 
 namespace reel::kernels {

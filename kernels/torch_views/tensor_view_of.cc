@@ -33,7 +33,7 @@ std::optional<Dtype> DtypeOf(at::ScalarType type) {
 TensorView ViewOf(const at::Tensor& tensor) {
   TensorView view;
   view.data = tensor.numel() == 0 ? nullptr : tensor.data_ptr();
-  // Operators compute on three types and name the others in their refusal.
+  // Operators compute in three types and name the others in their refusal.
   view.dtype = DtypeOf(tensor.scalar_type()).value_or(Dtype::kF64);
   view.device = tensor.is_cuda() ? tensor.get_device() : kCpuDevice;
   view.rank = static_cast<int>(tensor.dim());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor of libtorch as the kernels see it: the one place, for torch_ops/ and model/bridge.
+// Converts a tensor of libtorch to the kernels' view, for torch_ops/ and model/bridge.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,14 +10,14 @@
 
 namespace reel::kernels {
 
-// Borrowed: valid as long as the tensor. A type that no kernel knows becomes one that every
-// operator refuses by name; so does a rank above kMaxRank.
+// Borrows: valid as long as the tensor. An unknown type becomes one that every operator refuses by
+// name; so does a rank above kMaxRank.
 TensorView ViewOf(const at::Tensor& tensor);
 
-// Of a tensor that may be undefined.
+// For a tensor that may be undefined.
 std::optional<TensorView> OptionalViewOf(const at::Tensor& tensor);
 
-// The type of the kernels, if they have it.
+// The kernels' type, if they have it.
 std::optional<Dtype> DtypeOf(at::ScalarType type);
 
 }  // namespace reel::kernels
