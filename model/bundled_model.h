@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model that comes along with an installation: what is served and rendered with when nobody
-// names another.
+// Finds the model that an installation includes: it is served and rendered with if no other is
+// named.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@ struct BundledModel {
   std::string name;
   std::string path;
   std::string dtype;
-  std::string manifest_file;  // empty: none is there
+  std::string manifest_file;  // empty: none is installed
 };
 
 inline constexpr char kBundledModel[] = "ltx-demo";
 
-// share/reel/models beside the folder of this program.
+// The path share/reel/models beside this program's folder.
 std::string BundledModelsFolder();
 
-// Nothing where none came along, as in a build without libtorch.
+// Nothing if none is installed, as in a build without libtorch.
 std::optional<BundledModel> FindBundledModel(const std::string& models_folder);
 
 }  // namespace reel::model

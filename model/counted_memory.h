@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's memory where there is none: so many bytes, of which somebody keeps an account. The
-// test card takes of it what it is told to, and on a CPU it bounds how many models are loaded.
+// Accounts for memory where a device has none of its own: a number of bytes. The test card charges
+// what it is told to, and on a CPU it bounds how many models are loaded.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace reel::model {
 
-// Confined to one thread.
+// Used by one thread.
 class CountedMemory {
  public:
   explicit CountedMemory(int64_t total) { memory_.total = total; }
 
-  // RESOURCE_EXHAUSTED where there are not so many left; then nothing was taken.
+  // RESOURCE_EXHAUSTED if fewer bytes are left; then nothing is charged.
   absl::Status Take(int64_t bytes);
   void Give(int64_t bytes);
-  // The peak since the reading before.
+  // The peak since the previous reading.
   DeviceMemory Read();
 
  private:
   DeviceMemory memory_;
 };
 
-// Bytes of it that go back when this goes. Without a memory everything fits.
+// A charge that is released with this object. Without a memory every charge fits.
 class CountedBytes {
  public:
   explicit CountedBytes(std::shared_ptr<CountedMemory> memory = nullptr)
@@ -35,7 +35,7 @@ class CountedBytes {
   CountedBytes(CountedBytes&& other) noexcept { *this = std::move(other); }
   CountedBytes& operator=(CountedBytes&& other) noexcept;
 
-  // RESOURCE_EXHAUSTED: it is as it was.
+  // RESOURCE_EXHAUSTED: the charge is unchanged.
   absl::Status Resize(int64_t bytes);
   int64_t bytes() const { return bytes_; }
 

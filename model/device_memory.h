@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a device as an engine reports it. No torch here.
+// The memory of a device as an engine reports it. Free of torch.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +12,27 @@
 
 namespace reel::model {
 
-// Bytes. All of one moment, but for the peaks.
+// Bytes. All at one moment, except the peaks.
 struct DeviceMemory {
-  int64_t total = 0;     // of the device; 0: it has none of its own
-  int64_t held = 0;      // by everybody on the device: this process, its context, other processes
-  int64_t reserved = 0;  // by this process's allocator: tensors, what it keeps for the next ones,
-                         // recorded graphs
+  int64_t total = 0;     // of the device; 0: it has no memory of its own
+  int64_t held = 0;      // by everything on the device: this process, its context, other processes
+  int64_t reserved = 0;  // by this process's allocator: tensors, its cache, recorded graphs
   int64_t in_use = 0;    // by tensors of this process
-  int64_t kept = 0;      // of `in_use` what is only remembered, and given up when memory is short
-  int64_t peak = 0;      // of `in_use`, since the reading before
-  int64_t most = 0;      // of `in_use`, ever
+  int64_t kept = 0;      // the part of `in_use` that is only cached, and freed when memory is short
+  int64_t peak = 0;      // peak of `in_use` since the previous reading
+  int64_t most = 0;      // peak of `in_use` ever
 
-  // What no tensor of this process gets, whatever is given up: the context, other processes.
+  // What this process's tensors can never get: the context, other processes.
   int64_t outside() const { return std::max<int64_t>(held - reserved, 0); }
 
   friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
 };
 
-// Confined to one thread. Null: there is nothing to read. `kept` is not its to tell.
+// Used by one thread. Null: there is nothing to read. It does not set `kept`.
 using MemoryReader = std::function<DeviceMemory()>;
 
-// Of several devices that hold the same jobs, the fullest; its peaks are the greatest of any. None
-// of the readers is null.
+// For several devices with the same jobs: the fullest one's figures, and the greatest peaks of any.
+// No reader may be null.
 inline MemoryReader Fullest(std::vector<MemoryReader> readers) {
   return [readers = std::move(readers)] {
     DeviceMemory all = readers.front()();
@@ -48,11 +47,10 @@ inline MemoryReader Fullest(std::vector<MemoryReader> readers) {
   };
 }
 
-// Works the device a little: ABORTED where its context is lost. Null: there is none to lose.
+// Runs a little work on the device: ABORTED if its context is lost. Null: there is none to lose.
 using DeviceProbe = std::function<absl::Status()>;
 
-// Of several devices that work on the same jobs: what the first says that is not well. None of the
-// probes is null.
+// For several devices that work on the same jobs: the first error. No probe may be null.
 inline DeviceProbe EachOf(std::vector<DeviceProbe> probes) {
   return [probes = std::move(probes)] {
     for (const DeviceProbe& probe : probes) {
@@ -63,7 +61,7 @@ inline DeviceProbe EachOf(std::vector<DeviceProbe> probes) {
   };
 }
 
-// Gives back what the process's allocator keeps and nobody uses. Null: there is nothing to give.
+// Frees what the process's allocator caches. Null: nothing is cached.
 using MemoryReturner = std::function<void()>;
 
 }  // namespace reel::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The families of this build that read weights. CMake writes the list (families.cc.in), so that
-// registering one is one word in model/CMakeLists.txt.
+// registering one takes one word in model/CMakeLists.txt.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace reel::model {
 
-// In the order in which they are asked; empty in a build without libtorch.
+// In the order in which they are tried; empty in a build without libtorch.
 std::vector<ModelFamily> Families();
 
 }  // namespace reel::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A family of models as the registry sees it: how it knows its checkpoints, and how it loads them.
+// A family of models as the registry sees it: it recognises its checkpoints, and loads them.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@ struct Checkpoint;  // model/weights/checkpoint.h
 
 struct ModelFamily {
   std::string name;  // for messages, e.g. "LTX-Video"
-  // Whether the checkpoint is one of its own: from what is in it, never from how it is called.
+  // Whether the checkpoint is one of this family's, by its contents, never by its name.
   bool (*recognises)(const Checkpoint& checkpoint) = nullptr;
-  // Of a checkpoint that it recognises. Blocks. NOT_FOUND and FAILED_PRECONDITION say which file
-  // and what is wrong with it.
+  // Loads a recognised checkpoint. Blocks. NOT_FOUND and FAILED_PRECONDITION name the file and its
+  // problem.
   absl::StatusOr<std::unique_ptr<Pipeline>> (*load)(const LoadOptions& options,
                                                     kernels::DeviceStream stream) = nullptr;
-  // The card that it would have; the refusals are those of a load. Without the values of weights.
+  // The card that a load would give, with a load's errors. Does not read the values of weights.
   absl::StatusOr<ModelCard> (*check)(const LoadOptions& options,
                                      kernels::DeviceStream stream) = nullptr;
 };

@@ -16,7 +16,7 @@ namespace reel::model {
 // 3] of each frame.
 enum class FrameFormat { kI420, kRgb8, kRgbF32 };
 
-// Whole frames, one after the other, densely packed. Borrowed for the call.
+// Whole frames, densely packed, one after the other. Borrowed for the call.
 struct FramesView {
   FrameFormat format = FrameFormat::kI420;
   int width = 0;
@@ -39,7 +39,7 @@ constexpr int64_t FrameBytes(FrameFormat format, int width, int height) {
   return 0;
 }
 
-// How sound is sampled; a rate of 0: there is no sound.
+// The format of sound; a rate of 0: no sound.
 struct SoundFormat {
   int sample_rate = 0;  // in Hz
   int channels = 0;
@@ -68,7 +68,7 @@ class FrameSink {
   virtual bool HasRoom() const = 0;
   // Copies. An error is the sink's own (its encoder, its file) and ends the job.
   virtual absl::Status Push(const FramesView& frames) = 0;
-  // Without it the model makes no sound, and PushSamples is not called.
+  // False: the model makes no sound, and PushSamples is not called.
   virtual bool TakesSound() const { return false; }
   // All sound of the video, before its first frame; copies. Silence follows sound that is shorter
   // than the pictures; longer sound is cut.

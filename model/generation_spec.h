@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request as C++ values: the twin of the API's VideoSpec. Field meanings and units are those of
-// the API. As sent, 0, empty and nullopt mean "take the default"; Resolve (resolve.h) fills every
-// field.
+// A request as C++ values: the twin of the API's VideoSpec, with its meanings and units. As sent,
+// 0, empty and nullopt mean "take the default"; Resolve (resolve.h) fills every field.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +27,22 @@ struct Condition {
   std::optional<double> strength;
   std::string content_type;
   int64_t size_bytes = 0;
-  std::string sha256;                        // lower-case hex
-  std::shared_ptr<const std::string> bytes;  // as sent; null where only the description is known
-  std::shared_ptr<const ConditionPixels> pixels;  // set in the worker, by whoever decodes `bytes`
+  std::string sha256;                             // lower-case hex
+  std::shared_ptr<const std::string> bytes;       // as sent; null if only the description is known
+  std::shared_ptr<const ConditionPixels> pixels;  // set in the worker, by the decoder of `bytes`
 
-  // The bytes are compared by what describes them: size and hash.
+  // Compares bytes by size and hash.
   friend bool operator==(const Condition& a, const Condition& b) {
     return a.kind == b.kind && a.frame_index == b.frame_index && a.strength == b.strength &&
            a.content_type == b.content_type && a.size_bytes == b.size_bytes && a.sha256 == b.sha256;
   }
 };
 
-// Which of the reference's pipelines runs a conditioned request. kAuto: that for conditions, or
-// that for a first image where the model's schedule allows no other. Not part of the API.
+// Which of the reference's pipelines runs a conditioned request. kAuto: the one for conditions, or
+// the one for a first image if the model's schedule allows no other. Not part of the API.
 enum class ConditionPipeline { kAuto, kImage, kCondition };
 
-// Which implementation of each operator runs.
+// The implementation of each operator.
 struct KernelSelection {
   std::string profile;
   std::map<std::string, std::string> variants;  // operator to variant, on top of the profile
@@ -53,11 +52,11 @@ struct KernelSelection {
   friend bool operator==(const KernelSelection&, const KernelSelection&) = default;
 };
 
-// When a step takes over what an earlier one computed; the kernel profile "cache" alone does. Unset
-// stays unset: the model's own, as in its card.
+// When a step reuses an earlier result; only for the kernel profile "cache". Unset fields stay
+// unset and mean the model's own, from its card.
 struct CacheOptions {
-  std::optional<double> threshold;  // of the relative change of the first block; 0: never
-  std::optional<int> most_reused;   // such steps in a row
+  std::optional<double> threshold;  // on the relative change of the first block; 0: never
+  std::optional<int> most_reused;   // most reused steps in a row
 
   friend bool operator==(const CacheOptions&, const CacheOptions&) = default;
 };
@@ -93,7 +92,7 @@ struct GenerationSpec {
   std::vector<double> timesteps;  // own descending schedule; num_inference_steps stays 0 then
   std::optional<double> guidance_scale;
   std::optional<double> guidance_rescale;
-  std::optional<uint64_t> seed;  // low 32 bits are used
+  std::optional<uint64_t> seed;  // only the low 32 bits are used
   std::optional<double> denoise_strength;
   std::optional<double> image_condition_noise_scale;
   std::optional<double> decode_timestep;
@@ -106,9 +105,9 @@ struct GenerationSpec {
   std::optional<bool> sound;  // whether the file has a sound track
   PreviewOptions preview;
   EncodingOptions encoding;
-  std::string worker;  // name of a worker to run on; empty: the scheduler's choice
+  std::string worker;  // name of a worker to run on; empty: the scheduler decides
 
-  // Of a resolved spec.
+  // For a resolved spec.
   int num_steps() const {
     return timesteps.empty() ? num_inference_steps : static_cast<int>(timesteps.size());
   }

@@ -11,25 +11,25 @@
 
 namespace reel::model {
 
-// What the test card does wrong on request: "hang", "exit", "nan", "oom", "sticky" or "lost".
+// A fault of the test card: "hang", "exit", "nan", "oom", "sticky" or "lost".
 struct TestCardFault {
   std::string kind;
   int step = 0;                 // at this step
-  std::string prompt_contains;  // of jobs whose prompt contains this
+  std::string prompt_contains;  // only for jobs whose prompt contains this
   int times = 0;                // how often; 0: always
 
   friend bool operator==(const TestCardFault&, const TestCardFault&) = default;
 };
 
-// Bytes of counted memory that the test card takes; see worker.proto. All but `untold_per_token` is
-// in its card.
+// Bytes of counted memory that the test card charges; see worker.proto. All but `untold_per_token`
+// is in its card.
 struct TestCardMemory {
   int64_t weights = 0;
-  int64_t per_token = 0;          // of a video in the making
+  int64_t per_token = 0;          // for a video in progress
   int64_t per_step_row = 0;       // during a step
-  int64_t per_decoded_pixel = 0;  // of the clip, while it is decoded
+  int64_t per_decoded_pixel = 0;  // of the clip, during its decode
   int64_t untold_per_token = 0;   // during a step
-  int64_t kept_per_video = 0;     // from its begin on, until memory is short
+  int64_t kept_per_video = 0;     // from its beginning on, until memory is short
 
   friend bool operator==(const TestCardMemory&, const TestCardMemory&) = default;
 };
@@ -42,7 +42,7 @@ struct TestCardOptions {
   absl::Duration load_time;
   std::vector<TestCardFault> faults;
   TestCardMemory memory = {};
-  bool sound = false;  // its videos hum
+  bool sound = false;  // its videos have sound
 
   friend bool operator==(const TestCardOptions&, const TestCardOptions&) = default;
 };
@@ -56,36 +56,36 @@ struct WarmUpSize {
   friend bool operator==(const WarmUpSize&, const WarmUpSize&) = default;
 };
 
-// What a model makes before it serves, so that no request pays for what a first call sets up.
+// What a model renders before it serves, so that no request pays for setting up.
 struct WarmUp {
   bool off = false;
   std::vector<WarmUpSize>
-      sizes;  // none: on a GPU the usual ones (warm_up_sizes.h), on a CPU nothing
+      sizes;  // none: on a GPU the usual sizes (warm_up_sizes.h), on a CPU nothing
 
   friend bool operator==(const WarmUp&, const WarmUp&) = default;
 };
 
 struct LoadOptions {
-  std::string name;   // what requests call it
+  std::string name;   // its name in requests
   std::string path;   // folder or single file; empty: the test card
   std::string dtype;  // "bf16", "fp16", "fp32"; empty: best for the device
   TestCardOptions test_card;
-  // The folder with text_encoder/ and tokenizer/; empty: the model's own, of a single file the one
-  // that it lies in.
+  // The folder with text_encoder/ and tokenizer/; empty: the model's own folder, or the one that
+  // contains a single file.
   std::string text_folder = {};
-  // Lines "sha256  file", with files as seen from the model's folder. When set, every weight file
-  // that is read must be in it and match.
+  // Lines "sha256  file", with paths relative to the model's folder. If set, every weight file that
+  // is read must be listed and match.
   std::string manifest_file = {};
   // Values that this seed gives instead of stored ones: of a folder's weights only the
   // configurations are read, and its tokenizer.
   std::optional<uint64_t> random_weights = {};
   WarmUp warm_up = {};
-  bool on_demand = false;  // at a worker's start it is looked at, not loaded
-  // Whether the device computes in bf16, as GPUs do from sm_80 on; a worker's own, which no
-  // configuration sets.
+  bool on_demand = false;  // checked when a worker starts, but not loaded
+  // Whether the device computes in bf16, as GPUs do from sm_80 on; set by the worker, not by a
+  // configuration.
   bool computes_in_bf16 = true;
-  // The devices beside the one that it is loaded for that may share its work, -1 for a CPU each: a
-  // worker's own, which no configuration sets (kernels/dispatch/device_name.h).
+  // The other devices that may share its work, -1 for a CPU each; set by the worker, not by a
+  // configuration (kernels/dispatch/device_name.h).
   std::vector<int> peers = {};
 
   friend bool operator==(const LoadOptions&, const LoadOptions&) = default;

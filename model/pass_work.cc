@@ -10,7 +10,7 @@
 namespace reel::model {
 namespace {
 
-// Of a preset that says nothing, and of none.
+// For a preset without passes, and without a preset.
 constexpr Pass kPlain;
 
 absl::Span<const Pass> PassesIn(const Preset* preset) {
@@ -27,8 +27,7 @@ int StepsOf(const GenerationSpec& resolved, const Pass& pass) {
 
 int PassSide(int side, Ratio ratio, int multiple) {
   const int64_t latents = side / multiple;
-  // Cards come from another process, and from stores: one that makes no sense must not end this
-  // one.
+  // Cards come from other processes and from disk: a nonsensical one must not end this process.
   return static_cast<int>(latents * ratio.numerator / std::max(ratio.denominator, 1) * multiple);
 }
 

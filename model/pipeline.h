@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the engine knows of models. A generation is a state that is moved in small, bounded
-// pieces, so that cancellation, deadlines, parking, batching and progress are one loop over many of
-// them.
+// The interface between the engine and models. A generation is a state that is moved in small,
+// bounded pieces, so that cancellation, deadlines, parking, batching and progress are one loop over
+// many of them.
 //
-// Errors that mean something to the engine:
+// Errors that the engine distinguishes:
 //   kResourceExhausted  the device is out of memory; this generation can be tried again alone
 //   kDataLoss           NaN or Inf in this generation; the others are not affected
 //   kAborted            the device's context is lost; nothing in this process can use it again
@@ -25,35 +25,34 @@
 
 namespace reel::model {
 
-// One video in the making; parked when nobody touches it.
+// A video in progress; while parked nothing may use it.
 class Generation {
  public:
   virtual ~Generation() = default;
   virtual int step() const = 0;
   virtual int num_steps() const = 0;
-  // What its next step adds to a batch.
+  // The rows that its next step adds to a batch.
   virtual int64_t rows() const = 0;
   virtual int64_t device_bytes() const = 0;
   // Complete once it can step.
   virtual TextFacts text_facts() const { return {}; }
-  // Of the steps so far, those that took over what an earlier one computed (kernel profile
-  // "cache").
+  // The number of its steps so far that reused an earlier result (kernel profile "cache").
   virtual int reused_steps() const { return 0; }
   // Frees device memory; resuming is exact.
   virtual absl::Status Park(bool to_host) = 0;
   virtual absl::Status Resume() = 0;
 };
 
-// A step that is made in pieces, so that others need not wait for all of it. Dropped before its end
-// it has changed no generation. Not to outlive its pipeline or its generations.
+// A step made in pieces, so that others need not wait for all of it. If dropped before its end, it
+// has changed no generation. Must not outlive its pipeline or its generations.
 class StepInPieces {
  public:
   virtual ~StepInPieces() = default;
-  // The next piece; a status for each generation once that was the last.
+  // Runs the next piece; a status for each generation after the last one.
   virtual std::optional<std::vector<absl::Status>> Next(const kernels::Execution& run) = 0;
 };
 
-// Texts that a model was asked to encode: those whose encoding it remembered, and the others.
+// Texts that a model was asked to encode: cache hits and misses.
 struct PromptCounts {
   int64_t remembered = 0, encoded = 0;
 };
@@ -64,7 +63,7 @@ struct LatentsView {
   absl::Span<const float> data;
 };
 
-// A loaded model. Confined to the engine thread.
+// A loaded model. Used by the engine thread.
 class Pipeline {
  public:
   virtual ~Pipeline() = default;
@@ -73,12 +72,12 @@ class Pipeline {
                                                              const kernels::Execution& run) = 0;
   // One bounded piece of text and condition encoding; true when the generation can step.
   virtual absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution& run) = 0;
-  // One denoising step of each, together: they may differ in size, step, guidance and seed. A
-  // status for each.
+  // One denoising step of each, together: they may differ in size, step, guidance and seed. Returns
+  // a status for each.
   virtual std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                          const kernels::Execution& run) = 0;
-  // The same in `pieces`, or as near to that as there are places to stop at. Between them anything
-  // may be asked of the pipeline for other generations. Null: these are to be stepped as a whole.
+  // The same in about `pieces` pieces. Between them the pipeline may be used for other generations.
+  // Null: these must be stepped as a whole.
   virtual std::unique_ptr<StepInPieces> BeginStep(absl::Span<Generation* const> generations,
                                                   int pieces, const kernels::Execution& run) {
     static_cast<void>(generations), static_cast<void>(pieces), static_cast<void>(run);
@@ -86,16 +85,15 @@ class Pipeline {
   }
   virtual absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
                                            const kernels::Execution& run) = 0;
-  // The next piece of frames into the sink, which has room; true when that was the last. The pieces
-  // equal the whole decode.
+  // Decodes the next piece of frames into the sink, which has room; true after the last one. The
+  // pieces equal a whole decode.
   virtual absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                           const kernels::Execution& run) = 0;
-  // Since this was asked last.
+  // Since the previous call.
   virtual PromptCounts TakePromptCounts() { return {}; }
-  // Of its tensors what is only remembered, so that the next request is sooner done: encoded texts,
-  // recorded calls.
+  // Bytes of cached tensors: encoded texts, recorded calls.
   virtual int64_t kept_bytes() const { return 0; }
-  // Gives it up; what is asked for again is made again.
+  // Drops those caches; they are filled again when needed.
   virtual void ForgetKept() {}
   // FAILED_PRECONDITION for models without latents.
   virtual absl::StatusOr<LatentsView> Latents(const Generation& generation) const = 0;

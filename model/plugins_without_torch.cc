@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door to libtorch in a build that has none.
+// Implements plugins.h in a build without libtorch.
 #include "model/plugins.h"
 
 namespace reel::model {

@@ -18,7 +18,7 @@ namespace reel::model {
 
 namespace {
 
-// The family that reads what is at the path.
+// The family that reads the files at the path.
 absl::StatusOr<ModelFamily> FamilyOf(const LoadOptions& options) {
   const std::vector<ModelFamily> families = Families();
   if (families.empty()) {

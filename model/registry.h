@@ -19,42 +19,41 @@
 
 namespace reel::model {
 
-// Loads a model for the device of `stream`: the test card where there is no path, else by the first
-// family that recognises what lies there. Blocks for as long as that takes. FAILED_PRECONDITION
-// says what the path holds instead; the families document their own errors.
-// `memory` is what the test card takes of, where there is one; its weights are the caller's to
-// count.
+// Loads a model for the device of `stream`: the test card without a path, otherwise by the first
+// family that recognises the files there. Blocks meanwhile. FAILED_PRECONDITION says what the path
+// holds instead; the families document their own errors. The test card charges `memory`, if given;
+// the caller charges its weights.
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(
     const LoadOptions& options, kernels::DeviceStream stream,
     std::shared_ptr<CountedMemory> memory = nullptr);
 
-// What a load of a model would find, in its words.
+// What a load of a model would report.
 struct ModelCheck {
   enum class Wrong { kNothing, kPath, kFiles };
-  Wrong wrong = Wrong::kNothing;  // kPath: no model that this build reads is there
+  Wrong wrong = Wrong::kNothing;  // kPath: there is no model that this build reads
   absl::Status status;
-  ModelCard card;  // where nothing is wrong
+  ModelCard card;  // if it can be loaded
 };
 
-// Without the values of the weights: it takes as long as their headers do, or a manifest, which is
-// compared as a load does.
+// Does not read the values of weights: it takes as long as reading headers, or a manifest, whose
+// sums are compared as in a load.
 ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream);
 
-// How the memory of that device is read; null where there is none to read, as on a CPU. Of a group
-// each figure is that of the device where it is greatest.
+// Reads that device's memory; null if there is none to read, as on a CPU. For a group each figure
+// is the greatest of any device.
 MemoryReader MemoryReaderFor(kernels::DeviceStream stream, const std::vector<int>& peers = {});
 
-// How what this process's allocator keeps there is given back; null where nothing is kept.
+// Frees what this process's allocator caches there; null if it caches nothing.
 MemoryReturner MemoryReturnerFor(kernels::DeviceStream stream);
 
-// How to see that the device is not lost, after an error that does not say, nor any of a group's;
-// null for a CPU.
+// Tests that the device, or each of a group, is not lost, after an error that does not say so; null
+// for a CPU.
 DeviceProbe DeviceProbeFor(kernels::DeviceStream stream, const std::vector<int>& peers = {});
 
-// Versions of what models run on, by name: "torch" where this build has it.
+// Versions of the libraries that models run on, by name: "torch" if this build has it.
 std::map<std::string, std::string> FrameworkVersions();
 
-// The variants of operators that the families of this build bring along, beside the built-in ones.
+// The operator variants that this build's families add to the built-in ones.
 void AddModelVariants(kernels::KernelCatalog& catalog);
 
 }  // namespace reel::model

@@ -16,7 +16,7 @@ constexpr size_t kMaxNameBytes = 63;
 constexpr int64_t kMaxVariants = 64;
 constexpr int64_t kMaxCrf = 51;
 
-// Of a prompt nothing but its length is ever repeated.
+// Messages repeat only a prompt's length.
 void CheckPrompt(std::string_view field, const std::string& text, const RequestLimits& limits,
                  ViolationList& out) {
   const auto bytes = static_cast<int64_t>(text.size());
@@ -54,7 +54,7 @@ bool IsName(std::string_view text) {
   return true;
 }
 
-// Names are looked up elsewhere; here only what could never be one is refused.
+// Names are looked up elsewhere; this refuses only malformed ones.
 void CheckName(std::string_view field, std::string_view name, ViolationList& out) {
   if (name.empty() || IsName(name)) return;
   out.Add(std::string(field), absl::StrCat(Quoted(name), " is not a name: 1 to ", kMaxNameBytes,

@@ -18,7 +18,7 @@ void CheckModelName(const GenerationSpec& spec, const ModelCard& card, Violation
   out.Add("model", absl::StrCat(Quoted(spec.model), " is not this model; nearest: ", card.name));
 }
 
-// Null for no preset, and for an unknown one, which is a violation.
+// Null without a preset, and for an unknown one, which is a violation.
 const Preset* ChosenPreset(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   if (spec.preset.empty()) return nullptr;
   const Preset* preset = FindPreset(card, spec.preset);
@@ -40,7 +40,7 @@ Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const Requ
   GenerationSpec spec = sent;
   if (spec.model.empty()) spec.model = card.name;
   CheckModelName(spec, card, violations);
-  // As many steps as there are timesteps says the same thing twice.
+  // A number of steps equal to that of timesteps is redundant, not wrong.
   if (!spec.timesteps.empty() && spec.num_steps() == spec.num_inference_steps) {
     spec.num_inference_steps = 0;
   }

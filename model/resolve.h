@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills the defaults of a request and checks it against a model's card: in the front before
-// admission, and again in the worker, where another answer would be a fault of ours.
+// admission, and again in the worker, where a different result would be our bug.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct RequestLimits {
   int max_prompt_bytes = 8192;
   int max_conditions = 4;
   int64_t max_condition_bytes =
-      3'670'016;  // 3.5 MiB, all together: a request message is at most 4 MiB
+      3'670'016;  // 3.5 MiB for all together: a request message is at most 4 MiB
   int64_t max_condition_pixels = 16'000'000;
   int max_preview_side = 512;
   int min_preview_side = 32;
 };
 
-// One rule that a field breaks. `field` is its API path below the spec, e.g. "width",
+// A rule that a field breaks. `field` is its API path below the spec, e.g. "width",
 // "conditions[1].strength"; `description` names the value, the rule and the nearest legal value. Of
 // prompts only the length appears.
 struct FieldViolation {
@@ -33,17 +33,17 @@ struct FieldViolation {
 };
 
 struct Resolution {
-  GenerationSpec spec;  // every field filled; meaningful when there are no violations
+  GenerationSpec spec;                     // every field filled; valid only without violations
   std::vector<FieldViolation> violations;  // all of them
   bool ok() const { return violations.empty(); }
 };
 
-// Explicit fields win over the preset's, those over the card's defaults. `fresh_seed` is taken when
-// the request has none. Pure, and idempotent: a resolved spec resolves to itself.
+// Explicit fields win over the preset's, and those over the card's defaults. `fresh_seed` is used
+// if the request has no seed. Pure, and idempotent: a resolved spec resolves to itself.
 Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const RequestLimits& limits,
                    uint64_t fresh_seed);
 
-// The rules that need no card: prompts, counts, labels of a selection. Resolve applies them too.
+// The rules that need no card: prompts, counts, names in a selection. Resolve applies them too.
 std::vector<FieldViolation> CheckWithoutCard(const GenerationSpec& sent,
                                              const RequestLimits& limits);
 

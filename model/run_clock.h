@@ -11,18 +11,18 @@
 
 namespace reel::model {
 
-// What a job that is busy with `stage` does, as far as that tells.
+// The part of a job that is busy with `stage`.
 RunPart PartOf(Stage stage);
 // "denoise", for logs.
 std::string_view PartName(RunPart part);
 
-// Instants are those of any one monotonic clock. Confined to one thread.
+// Instants are those of any one monotonic clock. Used by one thread.
 class RunClock {
  public:
-  // What a span has beside its part.
+  // The facts of a span beside its part.
   struct Facts {
     int step = 0;  // of a denoising step, from 1
-    int jobs = 0;  // that shared it
+    int jobs = 0;  // jobs that shared it
     bool timed = false;
   };
 
@@ -30,21 +30,21 @@ class RunClock {
   void Enter(RunPart part, absl::Duration now, const Facts& facts);
   void Enter(RunPart part, absl::Duration now) { Enter(part, now, Facts()); }
   RunPart part() const { return part_; }
-  // What was done at the worker, so far, came to nothing.
+  // The worker's work so far was in vain.
   void LoseAttempt(absl::Duration now);
-  // What the worker itself says of the attempt that has ended there. The rest of the time that the
-  // job was there is kHandover.
+  // Adds what the worker reports of the attempt that has ended there. The rest of the job's time
+  // there is kHandover.
   void Detail(const std::vector<PartTime>& parts, const std::vector<PartSpan>& spans);
 
-  // Both until `now`, in which the clock goes on. Parts in their order, without empty ones.
+  // Both until `now`; the clock continues. Parts in order, without empty ones.
   std::vector<PartTime> Parts(absl::Duration now) const;
-  // Spans in the order of time, without kWait; of a very long run the first ones.
+  // Spans in order of time, without kWait; of a very long run only the first ones.
   std::vector<PartSpan> Spans(absl::Duration now) const;
 
  private:
   void Close(absl::Duration now);
   void Add(const PartSpan& span);
-  // Takes the parts that a worker does out of the books, and says how long they were.
+  // Removes the parts that a worker did, and returns their sum.
   absl::Duration TakeAttempt();
 
   RunPart part_ = RunPart::kUnspecified;

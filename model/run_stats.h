@@ -13,7 +13,7 @@
 
 namespace reel::model {
 
-// What a job is busy with. The order is that of a run.
+// What a job is doing. The order is that of a run.
 enum class Stage {
   kUnspecified,
   kQueue,
@@ -24,21 +24,21 @@ enum class Stage {
   kEncode
 };
 
-// Something worth knowing that is not an error.
+// A notice that is not an error.
 struct Notice {
   std::string code;  // stable, UPPER_SNAKE_CASE
   std::string message;
 };
 
-// What is known of a request's texts once a model has read them. Tokens are those of the whole
-// text, its end included; 0: it was not read, or the model has none.
+// The texts of a request after a model has read them. Tokens are those of the whole text, including
+// its end; 0: it was not read, or the model has none.
 struct TextFacts {
   int prompt_tokens = 0;
   int negative_prompt_tokens = 0;
   std::vector<Notice> notices;
 };
 
-// The file.
+// The video's file.
 struct MediaInfo {
   std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f, mp4a.40.2"
   int64_t size_bytes = 0;    // 0 until it is complete
@@ -47,18 +47,18 @@ struct MediaInfo {
   int sample_rate = 0;       // of its sound; 0: it has none, or is not complete
 };
 
-// Where a job's time goes; it is in one of them at any moment. In the order of a run. From
-// kHandover to kEncode it is at a worker.
+// A part of a job's time; it is in exactly one at any moment. In the order of a run. From kHandover
+// to kEncode it is at a worker.
 enum class RunPart {
   kUnspecified,
   kAccept,      // its request and conditions are stored
   kQueue,       // waits for a worker
-  kLost,        // attempts that came to nothing, until the next one is stored
+  kLost,        // attempts in vain, until the next one is stored
   kHandover,    // commands, reports and bytes between reeld and the worker
   kConditions,  // waits for its pictures and clips to be decoded
   kText,        // is created; prompts and conditions are encoded
   kWait,        // held by the worker, which does something else
-  kParked,      // made way for another
+  kParked,      // parked for another job
   kDenoise,     // steps
   kPreview,
   kDecode,  // frames
@@ -75,28 +75,28 @@ struct PartTime {
 // One stretch of a part.
 struct PartSpan {
   RunPart part = RunPart::kUnspecified;
-  absl::Duration start;  // since the job was accepted; of a worker's own, since it has the job
+  absl::Duration start;  // since acceptance; for a worker's span since it has the job
   absl::Duration duration;
   int step = 0;        // of a denoising step, from 1
-  int jobs = 0;        // that shared it
+  int jobs = 0;        // jobs that shared it
   bool timed = false;  // its operators were timed
 };
 
-// What an operator took in a part of the run: kText, kDenoise or kDecode.
+// An operator's time in a part of the run: kText, kDenoise or kDecode.
 struct OperatorCost {
   RunPart part = RunPart::kUnspecified;
   std::string op, variant;  // op "gaps": the time between operators
-  int64_t calls = 0;        // of those that were timed
-  absl::Duration timed;     // they took together
-  absl::Duration estimate;  // of the whole part, as if all of it were like what was timed
+  int64_t calls = 0;        // timed calls
+  absl::Duration timed;     // time of those calls
+  absl::Duration estimate;  // estimate for the whole part, from the timed calls
 };
 
 struct RunStats {
   absl::Duration queued;  // accepted to first step
   absl::Duration text_encode;
-  absl::Duration denoise;  // all steps, waiting between them left out
+  absl::Duration denoise;  // all steps, without waiting between them
   absl::Duration decode;
-  absl::Duration encode_exposed;    // encoder time that nothing else overlapped
+  absl::Duration encode_exposed;    // encoder time that overlapped nothing else
   absl::Duration total;             // accepted to finished
   absl::Duration first_media_byte;  // accepted to first byte
   std::string device;
@@ -114,10 +114,10 @@ struct RunStats {
   std::vector<OperatorCost> operators;
   int preemptions = 0;
   int timed_steps = 0;
-  // Of the steps those that were computed in full, and those that took over what an earlier one
-  // computed (kernel profile "cache").
+  // Of the steps: those computed in full, and those that reused an earlier result (kernel profile
+  // "cache").
   int full_steps = 0, reused_steps = 0;
-  std::optional<double> energy_joules;  // that the device took for it; unset: it does not tell
+  std::optional<double> energy_joules;  // that the device used for it; unset: unknown
 };
 
 }  // namespace reel::model

@@ -7,7 +7,7 @@ namespace reel::model {
 namespace {
 
 constexpr int kPreviewSide = 256;
-constexpr int kCrf = 18;  // visually lossless at the sizes that these models make
+constexpr int kCrf = 18;  // visually lossless at these models' sizes
 constexpr char kProfile[] = "auto";
 
 template <typename T>

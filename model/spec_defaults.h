@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first half of Resolve: which value an unset field takes.
+// The first half of Resolve: defaults for unset fields.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,13 @@
 
 namespace reel::model {
 
-// The preset of this name; null when the card has none.
+// The preset of this name; null if the card has none.
 const Preset* FindPreset(const ModelCard& card, std::string_view name);
 
-// Fields of `spec` that are unset take those of `values`. A schedule (steps or timesteps) is one
-// field.
+// Unset fields of `spec` take those of `values`. A schedule (steps or timesteps) is one field.
 void FillFrom(GenerationSpec& spec, const GenerationSpec& values);
 
-// What no model has a say in: seed, kernels, preview, encoding, strengths of conditions.
+// Defaults that no model decides: seed, kernels, preview, encoding, strengths of conditions.
 void FillServerDefaults(GenerationSpec& spec, uint64_t fresh_seed);
 
 }  // namespace reel::model

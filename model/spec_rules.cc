@@ -17,7 +17,7 @@ namespace {
 constexpr double kMaxTimestep = 1000;
 constexpr int64_t kMostReused = 16;
 
-// Size and length, and what they come to together.
+// Size and length, and their product.
 void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   const ModelLimits& limits = card.limits;
   const ViolationList::Grid side{card.spatial_multiple, 0,
@@ -52,7 +52,7 @@ void CheckTimesteps(const GenerationSpec& spec, const ModelLimits& limits, Viola
   for (size_t i = 0; i < spec.timesteps.size(); ++i) {
     const std::string field = absl::StrCat("timesteps[", i, "]");
     if (!out.InRange(field, spec.timesteps[i], 0.0, kMaxTimestep) || i == 0) continue;
-    // A NaN before it is reported on its own.
+    // NaN is reported first, by itself.
     if (spec.timesteps[i] >= spec.timesteps[i - 1]) {
       out.Add(field, absl::StrCat(spec.timesteps[i],
                                   " is not below the one before it; nearest: anything below ",
@@ -86,7 +86,7 @@ void CheckOptional(std::string_view field, std::optional<double> value, std::opt
   }
 }
 
-// A lossy profile says what a model's layers do; one that they know nothing of would do nothing.
+// A lossy profile changes a model's layers; for a model without such layers it would do nothing.
 void CheckProfile(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   const std::string& profile = spec.kernels.profile;
   const auto& known = card.lossy_profiles;
@@ -96,7 +96,7 @@ void CheckProfile(const GenerationSpec& spec, const ModelCard& card, ViolationLi
           absl::StrCat("this model does not support ", profile, "; nearest: leave it out"));
 }
 
-// Card and preset have no part in what was sent: what stays unset is the model's own.
+// Card and preset do not apply here: unset fields stay unset and mean the model's own.
 void CheckCache(const CacheOptions& sent, const CacheOptions& known, ViolationList& out) {
   CheckOptional("cache.threshold", sent.threshold, known.threshold, 1, out);
   if (!sent.most_reused) return;

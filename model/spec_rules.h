@@ -9,9 +9,8 @@
 
 namespace reel::model {
 
-// Rules of size, schedule, guidance and conditions that the card sets. `known` holds every value
-// that the card and the preset set: an optional field that is unset there is one that the model
-// does not use.
+// Rules of the card for size, schedule, guidance and conditions. `known` holds every value that the
+// card and the preset set: the model does not use an optional field that is unset there.
 void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
                       const ModelCard& card, ViolationList& out);
 

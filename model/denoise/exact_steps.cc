@@ -6,7 +6,7 @@
 namespace reel::model {
 namespace {
 
-constexpr int kStepsOfOne = 10;  // of so many steps one, to the nearest
+constexpr int kStepsOfOne = 10;  // one of this many steps, rounded to the nearest
 
 }  // namespace
 

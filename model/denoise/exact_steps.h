@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under the profiles "int8" and "int8_all" the first tenth of a clip's steps run as in "auto":
-// they decide what the video becomes, and their errors stay in all later steps.
+// Decides which steps of the profiles "int8" and "int8_all" run as in "auto": the first tenth of a
+// clip's, whose errors would stay in all later steps.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct PassSteps {
 // Whether the next step runs as in "auto".
 bool StepsExactly(PassSteps pass, const kernels::Execution& run);
 
-// How a step runs: as `run`, or as `run` without lossy kernels. Borrows what `run` borrows.
+// Returns `run`, or `run` without lossy kernels. Borrows what `run` borrows.
 class StepRun {
  public:
   StepRun(const kernels::Execution& run, bool exactly)

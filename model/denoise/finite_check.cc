@@ -14,7 +14,7 @@ FiniteCheck::FiniteCheck(absl::Span<const at::Tensor> latents, int step) : step_
   const at::Device device = latents[0].device();
   if (device.is_cpu()) return;
   const at::Tensor on_device = is_finite_;
-  // Pinned: to other memory a copy is not asked for, but waited for.
+  // Pinned: a copy to other memory would block.
   is_finite_ = at::empty({}, on_device.options().device(at::kCPU).pinned_memory(true))
                    .copy_(on_device, true);
   asked_ = AskedSoFar(device);

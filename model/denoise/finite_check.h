@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that all numbers of tensors are finite, without stopping the device for the answer.
+// Checks that all numbers of tensors are finite, without stopping the device for the result.
 #pragma once
 
 #include <c10/core/Event.h>
@@ -14,17 +14,17 @@ namespace reel::model {
 
 class FiniteCheck {
  public:
-  // Asks, of one tensor or more on one device. What becomes of them afterwards does not matter.
-  // `step` is for the message.
+  // Starts the check of one or more tensors on one device, which may change afterwards. `step` is
+  // for the message.
   FiniteCheck(absl::Span<const at::Tensor> latents, int step);
 
-  // Waits for the answer, and so for all that the device was asked for before the question.
-  // DATA_LOSS for NaN or Inf; throws what libtorch throws.
+  // Waits for the result, and so for all earlier work of the device. DATA_LOSS for NaN or Inf;
+  // throws libtorch's exceptions.
   absl::Status Wait() const;
 
  private:
   int step_;
-  at::Tensor is_finite_;             // [] on the host
+  at::Tensor is_finite_;             // a scalar on the host
   std::optional<c10::Event> asked_;  // none on a CPU
 };
 

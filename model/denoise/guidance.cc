@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kTinyPower = 1e-8;
 
-// How much of the negative's answer is in the prompt's.
+// The projection of the prompt's velocity on the negative prompt's.
 at::Tensor Projection(const at::Tensor& negative, const at::Tensor& positive) {
   return (positive * negative).sum() / (negative * negative).sum().add(kTinyPower);
 }

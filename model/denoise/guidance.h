@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guidance: away from the negative prompt, and away from what the transformer says when some of its
-// blocks do not look around ("STG" of the original pipeline; off in all of diffusers').
+// Combines velocities by guidance: away from the negative prompt, and away from a transformer whose
+// self-attention is perturbed in some blocks ("STG" of the original pipeline; off in all of
+// diffusers').
 #pragma once
 
 #include <cstdint>
@@ -10,25 +11,25 @@
 
 namespace reel::model {
 
-// What steers one step.
+// The guidance of one step.
 struct GuidancePoint {
   double scale = 1;                  // above 1: away from the negative prompt
-  double rescale = 0;                // 0..1: brings the deviation back to that of the prompt alone
+  double rescale = 0;                // 0..1: rescales the deviation to that of the prompt alone
   double perturbed_scale = 0;        // above 0: away from the perturbed transformer
-  std::vector<int64_t> blocks = {};  // that are perturbed
+  std::vector<int64_t> blocks = {};  // perturbed blocks
 
   bool uses_negative() const { return scale > 1; }
   bool uses_perturbed() const { return perturbed_scale > 0; }
-  // Of a step: [negative,] prompt [, perturbed prompt].
+  // The rows of a step: [negative,] prompt [, perturbed prompt].
   int64_t rows() const { return 1 + (uses_negative() ? 1 : 0) + (uses_perturbed() ? 1 : 0); }
 
   friend bool operator==(const GuidancePoint&, const GuidancePoint&) = default;
 };
 
-// What steers a whole pass.
+// The guidance of a whole pass.
 struct Guidance {
   std::vector<GuidancePoint> points = {{}};
-  std::vector<double> from;  // points[i] is for sigmas of from[i] and above; empty: one for all
+  std::vector<double> from;  // points[i] applies to sigmas of from[i] and above; empty: one for all
   bool star = false;         // "CFG*": the negative's answer is first scaled to fit the prompt's
 
   const GuidancePoint& At(double sigma) const;
@@ -39,7 +40,7 @@ struct Guidance {
   friend bool operator==(const Guidance&, const Guidance&) = default;
 };
 
-// `velocities` [point.rows(), S, C] to [1, S, C], in their own type.
+// Combines `velocities` [point.rows(), S, C] to [1, S, C], in their own type.
 at::Tensor Guide(const at::Tensor& velocities, const GuidancePoint& point, bool star);
 
 // What steers one of the streams of a step, as LTX-2 has it: by differences between what the rows

@@ -6,7 +6,7 @@
 namespace reel::model {
 namespace {
 
-// Whether the steps of both have the same rows, in the same order; scales are another matter.
+// Whether both steps have the same rows, in the same order; scales may differ.
 bool SameRows(const GuidancePoint& a, const GuidancePoint& b) {
   return a.uses_negative() == b.uses_negative() && a.uses_perturbed() == b.uses_perturbed() &&
          (!a.uses_perturbed() || a.blocks == b.blocks);
@@ -22,7 +22,7 @@ bool StepCache::Has(const GuidancePoint& point) const {
   return first_.defined() && in_row_ < rules_.most_reused && SameRows(point, point_);
 }
 
-// NaN, as of a first block that added nothing, is below no threshold.
+// NaN, from a first block that added nothing, is below no threshold.
 at::Tensor StepCache::ChangeOf(const at::Tensor& added) const {
   return SumOfMagnitudes(added - first_) / SumOfMagnitudes(first_);
 }

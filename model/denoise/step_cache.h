@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that change little: where the first block of the transformer adds nearly what it added in
-// the last full step, what the other blocks added then stands for what they would add now ("first
-// block cache"). Lossy, and of the kernel profile "cache" alone.
+// Skips blocks in steps that change little: if the transformer's first block adds nearly what it
+// added in the last full step, the other blocks' last result is reused ("first block cache").
+// Lossy, and only for the kernel profile "cache".
 #pragma once
 
 #include <cstdint>
@@ -11,41 +11,41 @@
 
 namespace reel::model {
 
-// Of requests that do not say.
+// Defaults for requests without settings.
 inline constexpr double kCacheThreshold = 0.1;
 inline constexpr int kCacheMostReused = 3;
 
-// Of a request.
+// A request's settings.
 struct CacheRules {
-  double threshold = 0;  // of the relative change, summed over all rows; 0: every step is full
-  int most_reused = 0;   // steps in a row that are not
+  double threshold = 0;  // on the relative change, summed over all rows; 0: every step is full
+  int most_reused = 0;   // most reused steps in a row
 
   bool uses_cache() const { return threshold > 0 && most_reused > 0; }
 };
 
-// Of one clip: a value, whose tensors are never written again. Every row of the guidance has its
-// own.
+// The cache of one clip: a value, whose tensors are never written again. Every row of the guidance
+// has its own entries.
 class StepCache {
  public:
   StepCache() = default;
   explicit StepCache(CacheRules rules) : rules_(rules) {}
 
   const CacheRules& rules() const { return rules_; }
-  // Whether a step with these rows may come to reuse what is kept.
+  // Whether a step with these rows could reuse the cache.
   bool Has(const GuidancePoint& point) const;
-  // How much of what the first block added then is different now: [] fp32, where the tensors are.
+  // The relative change of what the first block adds: [] fp32, on the tensors' device.
   at::Tensor ChangeOf(const at::Tensor& added) const;
   bool Allows(double change) const { return change < rules_.threshold; }
   const at::Tensor& first() const { return first_; }
   const at::Tensor& others() const { return others_; }
 
-  // A full step: what the first block and the others added, as they are kept from now on.
+  // Stores a full step: what the first block added, and what the others did.
   void Keep(const GuidancePoint& point, at::Tensor first, at::Tensor others);
   void Reused();
-  // Nothing is kept until the next full step.
+  // Empties the cache until the next full step.
   void Forget();
 
-  int reused_steps() const { return reused_steps_; }  // of all passes
+  int reused_steps() const { return reused_steps_; }  // in all passes
   StepCache To(at::Device where) const;
 
  private:

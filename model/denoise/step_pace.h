@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which steps the engine waits for. A device goes from one short step of the same
-// generations to the next without a stop: a call returns when the step before it is done. A long
-// one is waited for, or else a newcomer would stand behind two of them.
+// Decides which steps the engine waits for. A call returns when the previous step is done, so that
+// the device never pauses between short steps of the same generations. It waits for long steps,
+// since a newcomer would otherwise wait for two of them.
 #pragma once
 
 #include <vector>
@@ -12,19 +12,19 @@
 
 namespace reel::model {
 
-// What a launch takes is little beside it.
+// Launch time is negligible for steps of this length.
 inline constexpr absl::Duration kLongStep = absl::Milliseconds(100);
 
 class StepPace {
  public:
-  // Of the step that begins. The first of the same generations is waited for as well, so that who
-  // takes turns is charged for its own time, and so that its length is known.
+  // Whether to wait for the step that begins. The first step of the same generations is waited for
+  // as well, to charge each for its own time, and to learn its length.
   bool Waits(absl::Span<Generation* const> generations);
-  // How long the call for it took.
+  // The time of the call.
   void Took(absl::Duration took) { took_ = took; }
 
  private:
-  std::vector<Generation*> stepped_;  // in the latest step; compared, not looked into
+  std::vector<Generation*> stepped_;  // of the latest step; only compared, never dereferenced
   absl::Duration took_;
 };
 

@@ -14,34 +14,34 @@
 
 namespace reel::model {
 
-// A family adds its tensors and answers the questions below. All tensors are on the model's device
-// but while the generation is parked.
+// A family adds its tensors and implements the functions below. All tensors are on the model's
+// device except while the generation is parked.
 class FamilyGeneration : public Generation {
  public:
   int step() const final { return steps_before + pass().done; }
   int num_steps() const final { return steps_before + pass().all + later_steps(); }
   int64_t device_bytes() const final;
-  // To the host's memory and back, bit for bit; on a CPU nothing moves. What a decoder holds stays:
-  // a generation is parked before it decodes, or not at all.
+  // Moves to the host's memory and back, bit for bit; on a CPU nothing moves. A decoder's state is
+  // not moved: a generation is parked before it decodes, or not at all.
   absl::Status Park(bool to_host) final;
   absl::Status Resume() final;
 
   // Steps of the current pass, and of all later passes.
   virtual PassSteps pass() const = 0;
   virtual int later_steps() const { return 0; }
-  // Asks whether all latents that a step moves are finite, each kind of them.
+  // Starts the check that all latents moved by a step are finite, each kind of them.
   virtual FiniteCheck CheckLatents() const = 0;
-  // Those of the pictures, normalised, [1, C, F, h, w] fp32.
+  // The pictures' latents, normalised, [1, C, F, h, w] fp32.
   virtual at::Tensor PictureLatents() const = 0;
-  // All that takes memory of the device between two steps; some may be undefined.
+  // All tensors that use device memory between two steps; some may be undefined.
   virtual std::vector<at::Tensor> tensors() const = 0;
-  // Moves those: all, or, where it throws, none.
+  // Moves those: all, or none if it throws.
   virtual void MoveTo(at::Device where) = 0;
 
   const GenerationSpec spec;  // resolved
   const at::Device device;    // the model's
   bool ready = false;         // text and conditions are encoded
-  int steps_before = 0;       // of the passes before this one
+  int steps_before = 0;       // in earlier passes
 
  protected:
   FamilyGeneration(GenerationSpec resolved, at::Device model_device)
@@ -52,10 +52,10 @@ class FamilyGeneration : public Generation {
 
   absl::Status Move(at::Device where);
 
-  std::optional<FiniteCheck> unchecked_;  // of the latest step, whose numbers nobody has seen
+  std::optional<FiniteCheck> unchecked_;  // of the latest step, not yet read
   FrameSourcePtr frames_;                 // once it decodes
   bool decoded_ = false;
-  mutable at::Tensor host_latents_;  // what the last call of Latents gave out
+  mutable at::Tensor host_latents_;  // the last result of Latents
 };
 
 }  // namespace reel::model

@@ -59,7 +59,7 @@ std::vector<absl::Status> FamilyPipeline::Step(absl::Span<Generation* const> gen
   const auto begin = std::chrono::steady_clock::now();
   std::vector<absl::Status> results(generations.size());
   constexpr size_t kNone = SIZE_MAX, kFails = SIZE_MAX - 1;
-  std::vector<size_t> first_of(generations.size(), kNone);  // of the batch that each is in
+  std::vector<size_t> first_of(generations.size(), kNone);  // of its batch
   for (size_t i = 0; i < generations.size(); ++i) {
     results[i] = TorchGuard([&] { return ReadyToStep(Of(*generations[i]), Ops(run)); });
     if (!results[i].ok()) first_of[i] = kFails;
@@ -163,13 +163,13 @@ bool FamilyPipeline::MayJoin(const FamilyGeneration& first, const FamilyGenerati
          StepsExactly(first.pass(), run) == StepsExactly(other.pass(), run);
 }
 
-// A timed step is waited for in any case.
+// A timed step is always waited for.
 bool FamilyPipeline::WaitsAlways(const kernels::Execution& run) const {
   return run.timer != nullptr || device_.is_cpu();
 }
 
-// Looks at the numbers of this step, or of the one before with this one asked for already; at the
-// last step of both.
+// Reads the numbers of the previous step, whose successor is already queued; at the last step those
+// of both.
 absl::Status FamilyPipeline::EndStep(FamilyGeneration& mine, bool waits) {
   return TorchGuard([&]() -> absl::Status {
     const bool is_last = mine.step() == mine.num_steps();

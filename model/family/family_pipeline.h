@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body that the pipelines of all families share. A family derives from it and completes it by
-// the hooks below; README.md says which of them it needs.
+// The code that the pipelines of all families share. A family derives from it and implements the
+// hooks below; README.md says which ones it needs.
 #pragma once
 
 #include <memory>
@@ -64,7 +64,7 @@ class FamilyPipeline : public Pipeline {
   virtual size_t StopsOfStep(const kernels::Execution& run) const = 0;
   // StepTogether in parts; null if this batch cannot be. `batch` outlives the walk.
   virtual std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops& ops) = 0;
-  // Work of the host for the decode, while a device is still at the last step.
+  // Host work for the decode, while a device still runs the last step.
   virtual void AfterLastStep(FamilyGeneration& generation);
   // Pictures [1, 3, f, H, W] in -1..1 of the clip so far, few and cheap; the first is shown.
   virtual at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) = 0;

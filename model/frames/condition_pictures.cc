@@ -17,7 +17,7 @@ absl::Status Bad(size_t index, const std::string& rule) {
       absl::StrCat("a condition does not match the video: conditions[", index, "] ", rule));
 }
 
-// Frames that are used of `given`: up to the clip's end, and latent * k + 1 of them.
+// The number of `given` frames that are used: up to the clip's end, and latent * k + 1.
 int UsedFrames(const GenerationSpec& spec, const Condition& condition, int given, int latent) {
   const int room = spec.num_frames - condition.frame_index;
   return (std::min(given, room) - 1) / latent * latent + 1;
@@ -55,7 +55,7 @@ absl::Status Check(const GenerationSpec& spec, size_t index, int latent) {
   return absl::OkStatus();
 }
 
-// [1, 3, frames, H, W] in -1..1, of the size `pass`.
+// [1, 3, frames, H, W] in -1..1, in the size of `pass`.
 at::Tensor Pixels(const ConditionPixels& source, int frames, PictureSize pass,
                   at::ScalarType dtype) {
   at::Tensor bytes = at::empty({frames, source.height, source.width, 3}, at::kByte);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures and clips of a request, as an autoencoder takes them.
+// Prepares a request's pictures and clips for an autoencoder.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct PictureCondition {
   double strength = 1;
 };
 
-// INVALID_ARGUMENT names the condition and the rule: pixels of another size than the video, outside
+// INVALID_ARGUMENT names the condition and the rule: a size other than the video's, a place outside
 // the clip, or a later clip of fewer frames than two latents stand for. Pixels are scaled to the
-// size of a pass where that is another than the video's.
+// pass's size if that differs from the video's.
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
                                                            PictureSize pass, int frames_per_latent,
                                                            at::ScalarType dtype);
 
-// The request without pictures and bytes, for a generation that has taken what it needs of them.
+// The request without pictures and bytes, for a generation that has copied what it needs.
 GenerationSpec WithoutPixels(GenerationSpec spec);
 
 }  // namespace reel::model

@@ -8,7 +8,7 @@
 namespace reel::model {
 namespace {
 
-// Memory for `frames` frames of the kind of x.
+// Allocates `frames` frames like x.
 at::Tensor RoomFor(const at::Tensor& x, int64_t frames) {
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes[2] = frames;
@@ -31,7 +31,7 @@ class Latents : public FrameSource {
   int64_t next_ = 0;
 };
 
-// Passes frames on, no more than so many at a time.
+// Passes frames on, at most so many at a time.
 class Slices : public FrameSource {
  public:
   Slices(FrameSourcePtr input, int64_t frames) : input_(std::move(input)), frames_(frames) {}
@@ -42,7 +42,7 @@ class Slices : public FrameSource {
       begin_ = 0;
       end_ = piece_.x.size(2);
     }
-    // Equal ones: a last one of few frames would be slow work for a GPU.
+    // Equal pieces: a short last one would be slow on a GPU.
     const int64_t count = (end_ - begin_ + frames_ - 1) / frames_;
     const int64_t begin = std::exchange(begin_, begin_ + (end_ - begin_ + count - 1) / count);
     const auto cut = [&](const at::Tensor& x) {
@@ -69,7 +69,7 @@ class TimeConv : public FrameSource {
   Frames Next(const Ops& ops) override {
     for (;;) {
       const Frames piece = input_->Next(ops);
-      // Before the clip stands its first frame, behind it its last.
+      // The first frame is repeated before the clip, the last one after it.
       const int64_t kept = kept_.defined() ? kLookBack : 0;
       const PaddedFrames ends = {{}, kept == 0 ? 1 : 0, piece.last ? 1 : 0};
       const at::Tensor window = RoomFor(piece.x, kept + ends.front + piece.x.size(2) + ends.back);
@@ -89,7 +89,7 @@ class TimeConv : public FrameSource {
   FrameSourcePtr input_;
   const ConvolveFrames convolve_;
   const WritePiece write_;
-  at::Tensor kept_;  // that the next output looks back at
+  at::Tensor kept_;  // needed by the next output
 };
 
 class Mapped : public FrameSource {

@@ -9,7 +9,7 @@
 namespace reel::model {
 namespace {
 
-// [f, H, W, 3] in 0..1, cut in the pictures' own type as the reference does it.
+// [f, H, W, 3] in 0..1, clamped in the pictures' own type as the reference does.
 at::Tensor UnitRgb(const at::Tensor& pictures) {
   return (pictures * 0.5 + 0.5)
       .clamp(0.0, 1.0)
@@ -31,7 +31,7 @@ at::Tensor Converted(const Ops& ops, const at::Tensor& pictures, FrameFormat for
   return UnitRgb(pictures);
 }
 
-// One pass: a NaN is both the least and the greatest.
+// In one pass: a NaN is both the minimum and the maximum.
 bool AllFinite(const at::Tensor& x) {
   const auto [least, greatest] = at::aminmax(x);
   return at::isfinite(greatest.to(at::kFloat) - least.to(at::kFloat)).item<bool>();
@@ -39,8 +39,8 @@ bool AllFinite(const at::Tensor& x) {
 
 at::Tensor OnHost(const at::Tensor& x) {
   if (!x.is_cuda()) return x;
-  // Memory that the device reaches itself, several times as fast as through a buffer of the
-  // driver's; libtorch keeps it for the next frames.
+  // Pinned memory, which the device writes several times as fast as through a buffer of the driver;
+  // libtorch caches it for the next frames.
   return at::empty(x.sizes(), x.options().device(at::kCPU).pinned_memory(true)).copy_(x);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder as a chain of sources: each frame is made when the next layer asks for it, so that a
-// clip is decoded in order, exactly, with a few frames of memory in each layer.
+// The decoder as a chain of sources: each frame is made when the next layer requests it, so that a
+// clip is decoded in order and exactly, with a few frames of memory in each layer.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace reel::model {
 
-// One or more frames [1, C, f, h, w]; `last`: the clip ends with them. Between the decoder's layers
-// a bias and a residual may still have to be added; what leaves the chain is x alone.
+// One or more frames [1, C, f, h, w]; `last`: the clip ends with them. Between layers a bias and a
+// residual may still have to be added; at the chain's end there is only x.
 struct Frames {
   at::Tensor x;
   bool last = false;
@@ -19,11 +19,11 @@ struct Frames {
   FrameSum sum() const { return {x, residual, bias}; }
 };
 
-// Confined to the engine thread. Not to be asked again after the last frames.
+// Used by the engine thread. Not to be called again after the last frames.
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
-  // By `ops`, which is of this call alone: each piece is told how it runs.
+  // Runs with `ops`, which is valid for this call only.
   virtual Frames Next(const Ops& ops) = 0;
 };
 

@@ -7,14 +7,14 @@
 namespace reel::model {
 namespace {
 
-// How frames lie in memory, as they are.
+// The current memory order of frames.
 at::MemoryFormat MemoryOf(const at::Tensor& frames) {
   constexpr auto kSideBySide = at::MemoryFormat::ChannelsLast3d;
   return frames.is_contiguous(kSideBySide) ? kSideBySide : at::MemoryFormat::Contiguous;
 }
 
-// Rows within frames are strided, and libtorch copies such element by element: where the channels
-// of a pixel lie side by side it is told of elements of 16 bytes.
+// Rows within frames are strided, and libtorch copies those element by element: if a pixel's
+// channels are contiguous, the copy uses elements of 16 bytes.
 void CopyRows(const at::Tensor& to, const at::Tensor& from) {
   constexpr int64_t kWide = 16;
   const bool wide = to.stride(1) == 1 && from.stride(1) == 1 && to.dtype() == from.dtype() &&
@@ -27,7 +27,7 @@ void CopyRows(const at::Tensor& to, const at::Tensor& from) {
   pixels(to).copy_(pixels(from));
 }
 
-// A neighbour's row; zeros where there is none.
+// A neighbour's row; zeros if there is none.
 void CopyEdge(const at::Tensor& to, const at::Tensor& theirs) {
   if (theirs.defined()) {
     CopyRows(to, theirs);
@@ -53,7 +53,7 @@ at::Tensor RowPart::WithEdges(const at::Tensor& frames) const {
   const at::MemoryFormat memory = MemoryOf(frames);
   const bool has_above = first > 0, has_below = first + count < all;
   const auto row = [&frames](int64_t i) { return frames.slice(kRowsDimension, i, i + 1); };
-  // To both before anything is taken, or ranks would wait for each other in turn.
+  // Sends to both before receiving, or ranks would wait for each other in turn.
   if (has_above) crew.Give(rank, rank - 1, row(0).clone(memory));
   if (has_below) crew.Give(rank, rank + 1, row(rows - 1).clone(memory));
   const at::Tensor above = has_above ? crew.Take(rank, rank - 1) : at::Tensor();

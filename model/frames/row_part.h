@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures whose rows the ranks of a group decode, each those from one to another. A layer needs
-// one row of each neighbour's for each convolution, and nothing else: norms are of one pixel. So
-// the halo is exact.
+// A rank's rows of pictures that a group decodes together. A layer needs one row of each neighbour
+// for each convolution, and nothing else, since norms are per pixel; so the result is exact.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +11,20 @@ namespace reel::model {
 
 constexpr int64_t kRowsDimension = 3;  // of [batch, channels, frames, rows, columns]
 
-// A rank's part of the rows, counted in latents; `crew` is borrowed.
+// A rank's part of the rows, in latents; borrows `crew`.
 struct RowPart {
   RankCrew& crew;
   int rank = 0;
   int64_t first = 0, count = 0, all = 0;
 
-  // Of `all` rows of latents, as evenly as can be, the first ranks the longer parts; of fewer rows
-  // than ranks the last ones have none.
+  // Divides `all` rows of latents as evenly as possible, longer parts first; with fewer rows than
+  // ranks the last ones have none.
   static RowPart Of(RankCrew& crew, int rank, int64_t all);
 
-  // x [B, C, F, H, W] of `scale` rows for each latent: this rank's.
+  // This rank's rows of x [B, C, F, H, W], which has `scale` rows for each latent.
   at::Tensor Own(const at::Tensor& x, int64_t scale) const;
-  // Frames of this rank's rows, at least one, with one more row above and below: the neighbours',
-  // and zeros beyond the picture. Every rank that has rows asks as often, in the same order; within
+  // Frames of this rank's rows, at least one, with the neighbours' row above and below, or zeros at
+  // the picture's edge. Every rank with rows makes the same calls in the same order, within
   // RankCrew::Run.
   at::Tensor WithEdges(const at::Tensor& frames) const;
 };

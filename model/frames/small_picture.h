@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small picture of a clip that is not finished.
+// Makes a small picture of an unfinished clip.
 #pragma once
 
 #include "model/bridge/ops.h"
@@ -7,8 +7,8 @@
 
 namespace reel::model {
 
-// The first of pictures [1, 3, f, H, W] in -1..1, at most `max_side` pixels each way: of larger
-// ones every so many pixels.
+// The first of pictures [1, 3, f, H, W] in -1..1, at most `max_side` pixels a side, by skipping
+// pixels.
 RgbImage SmallPicture(const Ops& ops, const at::Tensor& pictures, int max_side);
 
 }  // namespace reel::model

@@ -10,12 +10,12 @@ namespace {
 
 constexpr int64_t kTimeAxis = 2, kRowAxis = 3, kColumnAxis = 4;
 
-// `x` scaled in fp32 and rounded to its own type, as a factor that is not a tensor scales it.
+// Scales `x` in fp32 and rounds to its own type, as a scalar factor does.
 at::Tensor Times(const at::Tensor& x, const at::Tensor& factors) {
   return (x.to(at::kFloat) * factors).to(x.scalar_type());
 }
 
-// The first slices of `b` along `dim`, in place: from the last ones of `a` over to `b`.
+// Blends the first slices of `b` along `dim` in place, from the last ones of `a`.
 void Blend(const at::Tensor& a, const at::Tensor& b, int64_t extent, int64_t dim) {
   extent = std::min({a.size(dim), b.size(dim), extent});
   if (extent == 0) return;
@@ -31,8 +31,8 @@ void Blend(const at::Tensor& a, const at::Tensor& b, int64_t extent, int64_t dim
 
 using TileGrid = std::vector<std::vector<at::Tensor>>;  // rows of tiles
 
-// Each tile is blended with what is above and left of it as those have become; its first `keep`
-// rows and columns are kept.
+// Each tile is blended with the blended tiles above and left of it; its first `keep` rows and
+// columns are kept.
 at::Tensor Join(const TileGrid& tiles, int64_t blend, int64_t keep) {
   std::vector<at::Tensor> rows;
   for (size_t i = 0; i < tiles.size(); ++i) {
@@ -61,7 +61,7 @@ bool IsWider(const at::Tensor& x, int64_t size) {
   return x.size(kRowAxis) > size || x.size(kColumnAxis) > size;
 }
 
-// A chain for each tile; they run side by side, so that a few frames of each are held.
+// A chain for each tile; they run in step, so that only a few frames of each are held.
 class SpaceTiled : public FrameSource {
  public:
   SpaceTiled(Tiles tiles, int64_t compression, const Ops& ops, const at::Tensor& latents,
@@ -107,7 +107,7 @@ at::Tensor AllFrames(const Ops& ops, FrameSource& source) {
   return at::cat(pieces, kTimeAxis);
 }
 
-// One tile of frames at a time, and the one before it for what is blended.
+// One tile of frames at a time, and the previous one for blending.
 class FrameTiled : public FrameSource {
  public:
   FrameTiled(Tiles tiles, int64_t compression, at::Tensor latents, DecodeWhole decode)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The autoencoder in overlapping tiles, as diffusers has it: less memory, other pictures. Off
-// unless a model's folder asks for it (card_file.h): what parity is promised for is decoded whole.
+// Runs the autoencoder in overlapping tiles, as diffusers does: less memory, other pictures. Off
+// unless a model's folder enables it (card_file.h), since parity is promised for whole decodes.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace reel::model {
 
-// Of pixels or of frames; multiples of what one latent stands for.
+// In pixels or frames; multiples of what one latent stands for.
 struct Tiles {
   int64_t size = 0;
-  int64_t stride = 0;  // less than the size: what is more is blended
+  int64_t stride = 0;  // less than the size: the rest is blended
 };
 
 // Pixels of a side, and frames, for one latent of an autoencoder.
@@ -23,8 +23,8 @@ struct Compression {
 };
 
 struct VaeTiling {
-  std::optional<Tiles> space;   // both sides; for pictures with a side of more than the size
-  std::optional<Tiles> frames;  // for clips of more latents than are in the size
+  std::optional<Tiles> space;   // both sides; for pictures with a longer side
+  std::optional<Tiles> frames;  // for clips of more latents than this size
 
   bool any() const { return space.has_value() || frames.has_value(); }
 };
@@ -32,7 +32,7 @@ struct VaeTiling {
 // Decodes latents [1, C, F, h, w], whole; in the reference's order of tiles.
 using DecodeWhole = std::function<FrameSourcePtr(const Ops& ops, const at::Tensor& latents)>;
 
-// `decode` is kept and called as the tiles are reached.
+// Keeps `decode` and calls it for each tile.
 FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, Compression by, const Ops& ops,
                              const at::Tensor& latents, DecodeWhole decode);
 

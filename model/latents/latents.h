@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latents as grids and as tokens, normalised and not.
+// Converts latents between grids and tokens, and normalises them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LatentShape {
 at::Tensor PackLatents(const at::Tensor& grid);
 at::Tensor UnpackLatents(const at::Tensor& tokens, const LatentShape& shape);
 
-// Between latents, at 0, and noise, at 1; in the latents' type.
+// Interpolates between latents, at 0, and noise, at 1; in the latents' type.
 at::Tensor Noised(const at::Tensor& latents, const at::Tensor& noise, double sigma);
 
 // Mean and deviation of each channel of the autoencoder's latents, [1, C, 1, 1, 1].
@@ -27,7 +27,7 @@ struct LatentStatistics {
   at::Tensor mean, deviation;
   double scaling_factor = 1;
 
-  // In the latents' own type. Encoders leave the scaling factor out, as the reference does.
+  // In the latents' own type. Encoders omit the scaling factor, as the reference does.
   at::Tensor Normalize(const at::Tensor& latents) const;
   at::Tensor Denormalize(const at::Tensor& latents) const;
 };

@@ -17,7 +17,7 @@ namespace {
 constexpr double kLargestE4m3 = 448, kLargestInt8 = 127, kLeastMaximum = 1e-12;
 constexpr double kMostModulation = 4;  // 1 + scale
 
-// By which the rows of int8_rows are turned.
+// The rotation of int8_rows.
 at::Tensor Signs(at::Device device) {
   constexpr unsigned kSide = kernels::kTurnedTogether;
   const at::Tensor signs = at::empty({kSide, kSide}, at::TensorOptions(at::kFloat));
@@ -70,7 +70,7 @@ void Linear::MakeE4m3Gelu() {
   const at::Tensor largest = wide.abs().amax().clamp_min(kLeastMaximum);
   gelu.weight_scale = at::exp2(at::ceil(at::log2(largest / kLargestE4m3))).reshape({1});
   gelu.codes = (wide / gelu.weight_scale).to(at::kFloat8_e4m3fn);
-  // As far as a row of the norm can reach: Cauchy and Schwarz.
+  // The bound of a norm's row, by Cauchy and Schwarz.
   const double row = std::sqrt(static_cast<double>(weight.size(1))) * kMostModulation;
   double reach = row * at::sqrt((wide * wide).sum(1).amax()).item<double>();
   if (bias.defined()) reach += bias.abs().amax().item<double>();
@@ -99,7 +99,8 @@ Linear TakeLinears(Weights& weights, const std::vector<std::string>& names, int6
   int64_t row = 0;
   for (const std::string& name : names) {
     const Linear one = TakeLinear(weights, name, in, out, has_bias);
-    if (!one.weight.defined() || (has_bias && !one.bias.defined())) return {};  // Finish says why
+    if (!one.weight.defined() || (has_bias && !one.bias.defined()))
+      return {};  // Finish reports the reason
     all.weight.slice(0, row, row + out).copy_(one.weight);
     if (has_bias) all.bias.slice(0, row, row + out).copy_(one.bias);
     row += out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x W^T + b.
+// A linear layer: y = x W^T + b.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@ namespace reel::model {
 struct Linear {
   at::Tensor weight;      // [out, in]
   at::Tensor bias;        // [out], or undefined
-  CodedWeight e4m3 = {};  // the same weight, where MakeE4m3 was called
-  CodedWeight int8 = {};  // and where MakeInt8 was
-  E4m3Gelu gelu = {};     // where MakeE4m3Gelu was, and no e4m3
+  CodedWeight e4m3 = {};  // the same weight, after MakeE4m3
+  CodedWeight int8 = {};  // after MakeInt8
+  E4m3Gelu gelu = {};     // after MakeE4m3Gelu if e4m3 is not there
 
   at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
-  // Of rows in any form; codes meet the weight in codes of their kind.
+  // Takes rows in any form; codes are multiplied with the weight's codes of the same kind.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
 
-  // Once; both sides must be multiples of kE4m3Sides. Scales are powers of two: what a checkpoint
-  // stored in e4m3 keeps its values, and for others any scale is as good.
+  // Call once; both sides must be multiples of kE4m3Sides. Scales are powers of two, so that a
+  // checkpoint stored in e4m3 keeps its values; for others any scale is as good.
   void MakeE4m3();
-  // Once; as int8_rows makes rows, so the width must be a multiple of kTurnedTogether.
+  // Call once; uses the format of int8_rows, so the width must be a multiple of kTurnedTogether.
   void MakeInt8();
-  // In place of MakeE4m3, for a layer behind an RMS norm and with a GELU behind it.
+  // Instead of MakeE4m3, for a layer between an RMS norm and a GELU.
   void MakeE4m3Gelu();
 };
 
@@ -34,7 +34,8 @@ struct Linear {
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,
                   bool has_bias = true);
 
-// Several of one input as one layer, whose outputs stand side by side in the order of `names`.
+// Joins several layers of one input into one, whose outputs are concatenated in the order of
+// `names`.
 Linear TakeLinears(Weights& weights, const std::vector<std::string>& names, int64_t in, int64_t out,
                    bool has_bias = true);
 

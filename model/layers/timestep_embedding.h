@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time as a vector: sinusoid, linear, SiLU, linear. Used by the transformer and by the decoders
-// that are conditioned on a time.
+// Embeds a time as a vector: sinusoid, linear, SiLU, linear. Used by the transformer and by
+// decoders that are conditioned on a time.
 #pragma once
 
 #include <string>

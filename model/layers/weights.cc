@@ -11,7 +11,7 @@
 namespace reel::model {
 namespace {
 
-// Of the types that weights come in; fp8 is widened by value.
+// For the types of weights; fp8 is widened by value.
 std::optional<at::ScalarType> ScalarTypeOf(TensorType type) {
   switch (type) {
     case TensorType::kF32:
@@ -27,7 +27,7 @@ std::optional<at::ScalarType> ScalarTypeOf(TensorType type) {
   }
 }
 
-// A copy of the stored bytes: a file's tensors are aligned to nothing.
+// Copies the stored bytes, since a file's tensors are not aligned.
 at::Tensor CopyOf(const StoredTensor& stored, at::ScalarType type) {
   at::Tensor tensor = at::empty(stored.entry->shape, at::TensorOptions(type));
   const auto bytes = stored.bytes();

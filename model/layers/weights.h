@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands a component's stored tensors to its layers, in the type and on the device that it runs on.
+// Hands a component's stored tensors to its layers, in its type and on its device.
 #pragma once
 
 #include <map>
@@ -13,18 +13,18 @@
 
 namespace reel::model {
 
-// A component's tensors as the first rank of a group has them, from which the others copy theirs:
-// files are read once.
+// A component's tensors on the first rank of a group, from which the others copy: files are read
+// once.
 using TensorsByName = std::map<std::string, at::Tensor, std::less<>>;
 
-// Confined to one thread, for the time of a load. Remembers the first error and gives undefined
-// tensors from then on, so that a component is built straight through and checked once, by Finish.
-// Each tensor is copied once, and its pages of the file are dropped; on libtorch's device without
-// memory (at::kMeta) nothing of the file is read but its header.
+// Used by one thread during a load. Remembers the first error and returns undefined tensors after
+// it, so that a component is built in one go and checked once, by Finish. Each tensor is copied
+// once, and its pages of the file are dropped; on libtorch's device without memory (at::kMeta) only
+// the file's header is read.
 class Weights {
  public:
-  // `stored` is borrowed, and `shared`, where a group is loaded: what is in it is copied, what is
-  // not is read and added.
+  // Borrows `stored` and, for a group, `shared`: tensors in it are copied, others are read and
+  // added.
   Weights(const WeightSet& stored, at::ScalarType dtype, at::Device device,
           TensorsByName* shared = nullptr)
       : stored_(stored), dtype_(dtype), device_(device), shared_(shared) {}
@@ -36,7 +36,7 @@ class Weights {
   bool Has(const std::string& name) const {
     return stored_.random_seed().has_value() || stored_.Find(name) != nullptr;
   }
-  // A tensor that is stored but not needed.
+  // Marks a stored tensor as not needed.
   void Skip(const std::string& name) { taken_.insert(name); }
 
   at::ScalarType dtype() const { return dtype_; }
@@ -44,8 +44,8 @@ class Weights {
   int64_t bytes() const { return bytes_; }
   int64_t parameters() const { return parameters_; }
 
-  // FAILED_PRECONDITION with file and tensor: one was missing, had another shape or a type that
-  // weights do not have, or some were left over.
+  // FAILED_PRECONDITION with file and tensor: one was missing, or had another shape or a type that
+  // weights do not have, or some were not used.
   absl::Status Finish() const;
 
  private:

@@ -17,7 +17,7 @@ namespace reel::model {
 namespace {
 
 constexpr float kSigmaTolerance = 1e-6f;
-constexpr double kThresholdNoise = 0.025;  // what the linear part of linear-quadratic covers
+constexpr double kThresholdNoise = 0.025;  // the share of the linear part in linear-quadratic
 
 void ShiftDynamically(const SchedulerConfig& config, double mu, std::vector<float>& sigmas) {
   const auto weight = static_cast<float>(config.exponential_shift ? std::exp(mu) : mu);
@@ -37,7 +37,7 @@ void StretchToTerminal(const SchedulerConfig& config, std::vector<float>& sigmas
   for (float& s : sigmas) s = 1.0f - (1.0f - s) / factor;
 }
 
-// One step that must end at the terminal and begin at 1 is a contradiction.
+// A single step cannot both end at the terminal and begin at 1.
 absl::Status CheckFinite(const Schedule& schedule) {
   for (const float s : schedule.sigmas) {
     if (!std::isfinite(s)) {
@@ -48,7 +48,7 @@ absl::Status CheckFinite(const Schedule& schedule) {
   return absl::OkStatus();
 }
 
-// From timesteps that the model sees as they are.
+// From timesteps that the model gets unchanged.
 absl::StatusOr<Schedule> FromTimesteps(const SchedulerConfig& config,
                                        std::vector<float> timesteps) {
   Schedule schedule;

@@ -31,7 +31,7 @@ struct SchedulerConfig {
 // and LTX-2 never use (Karras, exponential, beta, inverted).
 absl::StatusOr<SchedulerConfig> LoadSchedulerConfig(const std::string& folder);
 
-// Step i takes a sample from sigmas[i] to sigmas[i + 1]; the model is told timesteps[i].
+// Step i takes a sample from sigmas[i] to sigmas[i + 1]; the model gets timesteps[i].
 struct Schedule {
   std::vector<float> timesteps;  // descending, of 0..1000
   std::vector<float> sigmas;     // one more, ends with 0
@@ -39,24 +39,24 @@ struct Schedule {
   int steps() const { return static_cast<int>(timesteps.size()); }
 };
 
-// Of the text and image pipelines: evenly spaced, then shifted by the number of video tokens.
+// For the text and image pipelines: evenly spaced, then shifted by the number of video tokens.
 absl::StatusOr<Schedule> SpacedSchedule(const SchedulerConfig& config, int steps, int64_t tokens);
 
-// Of the condition pipeline: linear, then quadratic. FAILED_PRECONDITION with dynamic shifting, as
-// the reference refuses it.
+// For the condition pipeline: linear, then quadratic. FAILED_PRECONDITION with dynamic shifting, as
+// in the reference.
 absl::StatusOr<Schedule> LinearQuadraticSchedule(const SchedulerConfig& config, int steps);
 
-// Of given timesteps, which the model sees as they are. INVALID_ARGUMENT unless they are finite,
-// in 0..num_train_timesteps, and descending.
+// From given timesteps, which the model gets unchanged. INVALID_ARGUMENT unless they are finite, in
+// 0..num_train_timesteps, and descending.
 absl::StatusOr<Schedule> GivenSchedule(const SchedulerConfig& config,
                                        absl::Span<const double> timesteps);
 
-// Of given timesteps that stand for sigmas, as LTX-2's pipelines take those: the model sees each
-// sigma times num_train_timesteps, rounded anew. Errors as above.
+// From given timesteps that stand for sigmas, as in LTX-2's pipelines: the model gets each sigma
+// times num_train_timesteps, rounded anew. Errors as above.
 absl::StatusOr<Schedule> GivenSigmaSchedule(const SchedulerConfig& config,
                                             absl::Span<const double> timesteps);
 
-// Where a token at `sigma` goes next: the greatest of the schedule's sigmas below it, else 0.
+// The next sigma of a token at `sigma`: the greatest of the schedule's below it, else 0.
 float NextSigma(const Schedule& schedule, float sigma);
 
 // The exponent of the dynamic shift.

@@ -36,7 +36,7 @@ class Canvas {
   void Disc(Point centre, double radius, Rgb color);
   void Ring(Point centre, double radius, double thickness, Rgb color);
   void Line(Point from, Point to, double thickness, Rgb color);
-  // Decimal digits of `scale` pixels a dot, 3 by 5 dots each; returns the width it takes.
+  // Draws decimal digits of 3 by 5 dots, `scale` pixels a dot; returns their width.
   int Number(int value, Point top_left, int scale, Rgb color);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The faults of a test card: the step that fails, and how many times.
+// Decides which steps of a test card fail, and how often.
 #pragma once
 
 #include <string_view>
@@ -14,12 +14,12 @@ enum class FaultKind { kNone, kHang, kExit, kNan, kOom, kSticky, kLost };
 
 class FaultTable {
  public:
-  // INVALID_ARGUMENT for a kind that does not exist or counts that make no sense.
+  // INVALID_ARGUMENT for an unknown kind or nonsensical counts.
   static absl::Status Check(const std::vector<TestCardFault>& faults);
-  // `faults` have been checked.
+  // `faults` must have been checked.
   explicit FaultTable(const std::vector<TestCardFault>& faults);
 
-  // What happens to a job with this prompt at this step; it is counted as having happened.
+  // The fault of a job with this prompt at this step; counts it as having happened.
   FaultKind Next(std::string_view prompt, int step);
 
  private:

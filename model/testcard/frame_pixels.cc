@@ -36,7 +36,7 @@ void ToI420(absl::Span<const uint8_t> rgb, size_t width, std::byte* out) {
       const uint8_t* b = a + width * 3;
       int sum[3];
       for (size_t c = 0; c < 3; ++c) sum[c] = a[c] + a[c + 3] + b[c] + b[c + 3];
-      // Four pixels: two bits more to shift.
+      // The sum of four pixels: two bits more to shift.
       *u++ = static_cast<uint8_t>(128 +
                                   ((kUr * sum[0] + kUg * sum[1] + kUb * sum[2] + 4 * kHalf) >> 18));
       *v++ = static_cast<uint8_t>(128 +

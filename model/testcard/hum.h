@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test card's sound: 440 Hz, and for 50 ms from each whole second on 880 Hz and twice as loud,
-// so that a program can tell by it what second of the video is heard.
+// Makes the test card's sound: 440 Hz, and for 50 ms from each whole second on 880 Hz and twice as
+// loud, so that a program can tell which second it hears.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace reel::model {
 
 inline constexpr SoundFormat kHumFormat = {.sample_rate = 48'000, .channels = 2};
 
-// So many seconds, the channels side by side.
+// So many seconds, one channel after the other.
 std::vector<float> Hum(double seconds);
 
 }  // namespace reel::model

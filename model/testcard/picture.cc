@@ -24,7 +24,7 @@ double Share(uint32_t look, int shift) { return (look >> shift & 0xFF) / 255.0; 
 
 double Turn(int frame, int period) { return 2 * std::numbers::pi * frame / period; }
 
-// Where things are in a picture of this size, above the code.
+// The layout of a picture of this size, above the code.
 struct Scene {
   explicit Scene(int width, int bottom)
       : centre{width / 2.0, bottom / 2.0}, radius(0.4 * std::min(width, bottom)) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moving test picture: a classic test card in colours that the prompt and the seed choose, a
-// hand that turns once in two seconds of 24 frames, a disc that wanders, the frame's number, and
-// the code of picture_code.h.
+// Draws the moving test picture: a classic test card in colours chosen by the prompt and the seed,
+// a hand that turns once in two seconds of 24 frames, a moving disc, the frame's number, and the
+// code of picture_code.h.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class TestPicture {
  public:
   TestPicture(std::string_view prompt, uint64_t seed, int width, int height);
 
-  // [height, width, 3] of one frame.
+  // One frame, [height, width, 3].
   std::vector<uint8_t> Draw(int frame) const;
-  // The same with noise over it: `share` 1 is noise alone, as before the first step.
+  // The same with noise over it: `share` 1 is only noise, as before the first step.
   std::vector<uint8_t> DrawNoisy(int frame, double share) const;
 
  private:
@@ -27,9 +27,9 @@ class TestPicture {
   int width_;
   int height_;
   uint32_t hash_;
-  uint32_t look_;  // what the colours and the disc's path are made from
+  uint32_t look_;  // seed of the colours and the disc's path
   CodeLayout layout_;
-  std::vector<uint8_t> still_;  // what no frame changes
+  std::vector<uint8_t> still_;  // the static part of all frames
 };
 
 }  // namespace reel::model

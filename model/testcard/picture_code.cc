@@ -33,7 +33,7 @@ uint32_t Check(const PictureCode& code) {
 }
 
 bool IsWhite(absl::Span<const uint8_t> luma, int stride, const CodeLayout& layout, int index) {
-  // The outer quarter of a block is where compression bleeds.
+  // Compression blurs the outer quarter of a block.
   const int margin = layout.block / 4;
   const int left = index % layout.columns * layout.block;
   const int top = layout.top + index / layout.columns * layout.block;

@@ -27,10 +27,11 @@ struct CodeLayout {
   int top = 0;  // y of the first row of blocks
 };
 
-// Of a picture at least 32 pixels a side.
+// For a picture of at least 32 pixels a side.
 CodeLayout CodeLayoutOf(int width, int height);
 
-// Cut to the bits that a picture of this size can carry. Of the seed the low 32 bits count.
+// Truncates to the bits that fit into a picture of this size. Only the low 32 bits of the seed
+// count.
 uint32_t PictureHash(std::string_view prompt, uint64_t seed, int width, int height);
 
 struct PictureCode {
@@ -40,10 +41,10 @@ struct PictureCode {
   friend bool operator==(const PictureCode&, const PictureCode&) = default;
 };
 
-// Whether the block at each place, row by row, is white; `columns * rows` at most.
+// Whether each block is white, row by row; `columns * rows` at most.
 std::vector<bool> EncodeCode(const PictureCode& code, const CodeLayout& layout);
 
-// Reads a decoded frame's luma plane, `stride` bytes a row. nullopt when there is no code.
+// Reads a decoded frame's luma plane, `stride` bytes a row. nullopt if there is no code.
 std::optional<PictureCode> DecodeCode(absl::Span<const uint8_t> luma, int stride, int width,
                                       int height);
 

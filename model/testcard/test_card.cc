@@ -20,10 +20,10 @@
 namespace reel::model {
 namespace {
 
-// Small pieces, so that a cancel is read soon; a single frame first, so that the first bytes leave
+// Small pieces, so that cancels are read soon; a single frame first, so that the first bytes leave
 // soon.
 constexpr int kFramesPerPiece = 4;
-constexpr int64_t kBytesPerToken = 128 * 4;  // what latents of LTX-Video would take
+constexpr int64_t kBytesPerToken = 128 * 4;  // the size of LTX-Video's latents
 
 class TestCardGeneration final : public Generation {
  public:
@@ -137,7 +137,7 @@ class TestCard final : public Pipeline {
     const auto& mine = static_cast<const TestCardGeneration&>(generation);
     const double noise = 1 - static_cast<double>(mine.step()) / std::max(1, mine.num_steps());
     const int longest = std::max(mine.spec.width, mine.spec.height);
-    // A picture per pixel that is kept; what is still too large, the encoder shrinks.
+    // Skips pixels; the encoder shrinks what is still too large.
     const int every = std::max(1, longest / std::max(1, max_side));
     const std::vector<uint8_t> full = mine.picture.DrawNoisy(mine.spec.num_frames / 2, noise);
     RgbImage image{mine.spec.width / every, mine.spec.height / every, {}};
@@ -208,7 +208,7 @@ class TestCard final : public Pipeline {
     if (!room.ok()) return std::vector<absl::Status>(generations.size(), room);
     std::vector<absl::Status> results;
     for (Generation* generation : generations) results.push_back(FaultOf(Mine(*generation)));
-    // Memory and context belong to the device: whoever was in the step shares the loss.
+    // Memory and context belong to the device, so all jobs in the step are affected.
     for (const absl::Status& result : results) {
       if (!absl::IsResourceExhausted(result) && !absl::IsAborted(result)) continue;
       return std::vector<absl::Status>(generations.size(), result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model without weights: a moving test picture with settable costs and faults, for load tests,
-// first installs and the tests of everything around a model. It never pretends to be more.
+// The test card: a model without weights that draws a moving test picture, with settable costs and
+// faults, for load tests, first installs and the tests of everything around a model.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ namespace reel::model {
 ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory = {},
                             bool sound = false);
 
-// INVALID_ARGUMENT for faults that do not exist. Sleeps for the load time. Its videos take of
-// `memory`, where there is one; its weights are the caller's to count.
+// INVALID_ARGUMENT for unknown faults. Sleeps for the load time. Its videos charge `memory`, if
+// given; the caller charges its weights.
 absl::StatusOr<std::unique_ptr<Pipeline>> MakeTestCard(
     const std::string& name, const TestCardOptions& options,
     std::shared_ptr<CountedMemory> memory = nullptr);

@@ -35,7 +35,7 @@ ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memor
   card.defaults.num_inference_steps = 20;
   card.defaults.guidance_scale = 3;
   card.defaults.guidance_rescale = 0;
-  // Taken, so that a load test can send the specs of the model that it stands in for.
+  // Accepted, so that a load test can send the specs of the model that it replaces.
   card.defaults.decode_timestep = 0.05;
   card.defaults.decode_noise_scale = 0.025;
   card.defaults.max_text_tokens = 128;

@@ -19,7 +19,7 @@ uint64_t PairOf(int32_t left, int32_t right) {
   return uint64_t{static_cast<uint32_t>(left)} << 32 | static_cast<uint32_t>(right);
 }
 
-// A merge that may be made: better ones first, among equals the leftmost.
+// A possible merge: better ones first, the leftmost among equals.
 struct Candidate {
   int32_t rank;
   int32_t at;
@@ -31,7 +31,7 @@ struct ComesLater {
   }
 };
 
-// A piece on its way, linked to its neighbours; merged into the one before: gone.
+// A piece in progress, linked to its neighbours; removed when merged into the one before.
 struct Symbol {
   int32_t id;
   int32_t before, behind;  // -1: none
@@ -67,7 +67,7 @@ BpeTokenizer::BpeTokenizer(BpeVocabulary vocabulary)
     merges_.push_back(
         {PairOf(merge.left, merge.right), static_cast<int32_t>(merges_.size()), merge.result});
   }
-  // Of a pair that is listed twice the last counts.
+  // If a pair is listed twice, the last entry counts.
   std::sort(merges_.begin(), merges_.end(), [](const Merge& a, const Merge& b) {
     return std::pair(a.pair, b.rank) < std::pair(b.pair, a.rank);
   });
@@ -117,7 +117,7 @@ void BpeTokenizer::EncodePlain(std::string_view text, std::vector<int64_t>& ids)
     Symbol& left = symbol(best.at);
     if (left.gone || left.behind < 0) continue;
     Symbol& right = symbol(left.behind);
-    // One of the two may have become another piece since.
+    // One of the two may have changed since.
     const Merge* merge = Find(left.id, right.id);
     if (merge == nullptr || merge->result != best.result) continue;
     left.id = merge->result;

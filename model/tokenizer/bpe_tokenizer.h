@@ -28,8 +28,8 @@ class BpeTokenizer {
   BpeTokenizer(BpeTokenizer&&) = default;
   BpeTokenizer& operator=(BpeTokenizer&&) = default;
 
-  // Padding stands in front; a text that is too long loses its end. INVALID_ARGUMENT: `text` is not
-  // UTF-8, or `length` is below 1. The text is in no message.
+  // Padding comes first; a text that is too long loses its end. INVALID_ARGUMENT: `text` is not
+  // UTF-8, or `length` is below 1. Messages never contain the text.
   absl::StatusOr<TokenIds> Encode(std::string_view text, int length) const;
   int64_t size() const { return size_; }
 
@@ -39,13 +39,13 @@ class BpeTokenizer {
     int32_t rank, result;
   };
 
-  // Null: the two do not become one.
+  // Null: the two do not merge.
   const Merge* Find(int32_t left, int32_t right) const;
   void EncodePlain(std::string_view text, std::vector<int64_t>& ids) const;
-  // A character's piece, or its bytes'.
+  // The piece of a character, or those of its bytes.
   void AppendSymbols(std::string_view text, std::vector<int32_t>& symbols) const;
 
-  std::unordered_map<char32_t, int32_t> characters_;  // that are pieces
+  std::unordered_map<char32_t, int32_t> characters_;  // characters that are pieces
   std::vector<Merge> merges_;                         // by pair
   SpecialTokens added_;
   std::array<int32_t, 256> bytes_;

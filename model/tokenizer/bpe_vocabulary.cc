@@ -50,7 +50,7 @@ class Reader {
     return found == of.end() ? none : *found;
   }
 
-  // What the encoder does; anything else in these places would give other ids.
+  // What the encoder implements; other settings would give other ids.
   absl::Status CheckSteps() const {
     const json& model = Part(file_, "model");
     if (Part(model, "type") != "BPE") return Bad("its model is not BPE");
@@ -180,7 +180,7 @@ class Reader {
   std::unordered_map<std::string, int32_t> ids_;
 };
 
-// nullopt: the configuration says nothing of it, or is not there.
+// nullopt: the configuration does not say, or does not exist.
 absl::StatusOr<std::optional<bool>> AddsBegin(const std::string& path) {
   const absl::StatusOr<json> config = ReadJsonFile(path);
   if (absl::IsNotFound(config.status())) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces and merges of a BPE tokenizer with bytes to fall back on, as Gemma's tokenizer.json
-// has them.
+// Reads the pieces and merges of a BPE tokenizer with byte fallback from tokenizer.json, as Gemma
+// has it.
 #pragma once
 
 #include <array>
@@ -15,22 +15,22 @@
 
 namespace reel::model {
 
-// Two neighbours that become one piece.
+// Two neighbours that merge into one piece.
 struct BpeMerge {
   int32_t left = 0, right = 0;
   int32_t result = 0;
 };
 
 struct BpeVocabulary {
-  std::vector<std::string> pieces;  // the index is the id; empty: no piece has it
+  std::vector<std::string> pieces;  // the index is the id; empty: unused
   std::vector<BpeMerge> merges;     // best first
   std::vector<SpecialToken> added;
   std::array<int32_t, 256> bytes = {};  // the pieces <0x00> to <0xFF>
-  std::optional<int32_t> begin;         // stands in front of every text
+  std::optional<int32_t> begin;         // comes before every text
 };
 
-// `folder`/tokenizer.json; `add_bos_token` of tokenizer_config.json wins over its post-processor.
-// NOT_FOUND and FAILED_PRECONDITION name the file, and what in it is not supported.
+// Reads `folder`/tokenizer.json; `add_bos_token` of tokenizer_config.json wins over its
+// post-processor. NOT_FOUND and FAILED_PRECONDITION name the file, and what in it is not supported.
 absl::StatusOr<BpeVocabulary> LoadBpeVocabulary(const std::string& folder);
 
 // `source` names the file in messages.

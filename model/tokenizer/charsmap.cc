@@ -17,7 +17,7 @@ bool HasValue(uint32_t unit) { return ((unit >> 8) & 1u) != 0; }
 uint32_t ValueOf(uint32_t unit) { return unit & ((1u << 31) - 1); }
 size_t OffsetOf(uint32_t unit) { return size_t{unit >> 10} << ((unit & (1u << 9)) >> 6); }
 
-// The reference looks at whole clusters only below this size.
+// The reference checks whole clusters only below this size.
 constexpr size_t kLongCluster = 6;
 
 }  // namespace
@@ -68,7 +68,7 @@ std::string Charsmap::Normalize(std::string_view text) const {
     std::string_view cluster = text.substr(0, FirstClusterBytes(text));
     text.remove_prefix(cluster.size());
     if (cluster.size() < kLongCluster) {
-      // The shortest key, and the whole cluster goes for it, marks and all: the reference's way.
+      // The shortest key replaces the whole cluster, with its marks: as in the reference.
       if (const auto replacement = Replacement(cluster)) {
         normal += *replacement;
         continue;

@@ -93,14 +93,14 @@ bool Extends(char32_t c) {
   return range != std::end(kExtending) && range->first <= c;
 }
 
-// Nothing attaches to these.
+// No mark attaches to these.
 bool IsControl(char32_t c) {
   return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0xad || c == 0x61c || c == 0x180e ||
          c == 0x200b || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff0 && c <= 0xfffb);
 }
 
-// A number or abbreviation sign that takes the character behind it into its cluster.
+// A number or abbreviation sign that joins the next character to its cluster.
 bool IsPrepended(char32_t c) {
   return (c >= 0x600 && c <= 0x605) || c == 0x6dd || c == 0x70f || c == 0x890 || c == 0x891 ||
          c == 0x8e2 || c == 0xd4e || c == 0x110bd || c == 0x110cd || c == 0x111c2 || c == 0x111c3;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters of a base character and its combining marks, as far as normalisation needs them.
+// Splits text into clusters of a base character and its combining marks, as far as normalisation
+// needs them.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,9 @@ namespace reel::model {
 // Unicode White_Space.
 bool IsWhitespace(char32_t c);
 
-// Bytes of the first cluster of `text`, valid UTF-8: a character and the marks and joiners behind
-// it. Clusters of six bytes and more are not told apart further (Hangul, flags, emoji sequences):
-// normalisation looks at their characters one by one anyway.
+// The length of the first cluster of `text`, valid UTF-8: a character with its marks and joiners.
+// Clusters of six bytes and more are not distinguished further (Hangul, flags, emoji sequences),
+// since normalisation handles their characters one by one.
 size_t FirstClusterBytes(std::string_view text);
 
 }  // namespace reel::model

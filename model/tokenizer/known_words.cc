@@ -14,10 +14,10 @@ constexpr std::string_view kWordMark = "\xe2\x96\x81";  // U+2581, stands before
 
 bool IsOneCharacter(std::string_view text) { return FirstCodePoint(text).bytes == text.size(); }
 
-// Kept free for later, as "<spare0>": no text has it.
+// Reserved, as "<spare0>": no text contains it.
 bool IsReserved(std::string_view text) { return text.front() == '<' && text.back() == '>'; }
 
-// What may follow a word without making it another one.
+// Characters that may follow a word without changing it.
 std::string_view WithoutMarksBehind(std::string_view word) {
   while (!word.empty() && absl::ascii_ispunct(static_cast<unsigned char>(word.back()))) {
     word.remove_suffix(1);

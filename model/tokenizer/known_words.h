@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that a model knows, where its vocabulary lists them: each is one piece, and anything
-// else is spelled letter by letter. Vocabularies of parts of words, as the big models have, know no
-// such list.
+// The words that a model knows, if its vocabulary lists them: each is one piece, and other words
+// are spelled letter by letter. Vocabularies of word parts, as large models have, list no words.
 #pragma once
 
 #include <optional>
@@ -20,7 +19,7 @@ class KnownWords {
   // Nothing for a vocabulary with parts of words.
   static std::optional<KnownWords> Of(const Vocabulary& vocabulary);
 
-  // Those of a normalised text that are not listed, each once, in its order.
+  // The unlisted words of a normalised text, each once, in order.
   std::vector<std::string> UnknownIn(std::string_view normal) const;
 
  private:

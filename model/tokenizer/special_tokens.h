@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens that are cut out of a text as it stands, before anything else, e.g. a line feed.
+// Splits tokens such as a line feed out of a raw text.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ class SpecialTokens {
   explicit SpecialTokens(std::vector<SpecialToken> tokens);
 
   using EncodePlain = absl::FunctionRef<void(std::string_view plain, std::vector<int64_t>& ids)>;
-  // Appends the ids of `text`, from left to right: those of its special tokens, of which the
-  // longest wins, and between them what `encode` appends.
+  // Appends the ids of `text`, from left to right: those of its special tokens, where the longest
+  // wins, and between them those that `encode` appends.
   void Encode(std::string_view text, EncodePlain encode, std::vector<int64_t>& ids) const;
 
  private:
-  // The longest that `text` begins with; null: none.
+  // The longest token that `text` begins with; null: none.
   const SpecialToken* At(std::string_view text) const;
 
   std::array<std::vector<SpecialToken>, 256> tokens_;  // by their first byte, the longest first

@@ -54,7 +54,7 @@ void T5Tokenizer::EncodeWord(std::string_view word, std::vector<int64_t>& ids) c
   std::string marked;
   if (word.substr(0, kWordMark.size()) != kWordMark) marked = kWordMark;
   marked += word;
-  // A mark inside the word begins another one.
+  // A mark inside a word starts a new one.
   for (size_t begin = 0; begin < marked.size();) {
     const size_t end = std::min(marked.find(kWordMark, begin + kWordMark.size()), marked.size());
     unigram_.Encode(std::string_view(marked).substr(begin, end - begin), ids);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a prompt into token ids, as T5Tokenizer of transformers 5.23.0 does it.
+// Turns a prompt into token ids as T5Tokenizer of transformers 5.23.0 does.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ class T5Tokenizer {
   T5Tokenizer(T5Tokenizer&&) = default;
   T5Tokenizer& operator=(T5Tokenizer&&) = default;
 
-  // INVALID_ARGUMENT: `text` is not UTF-8, or `length` is below 1. The text is in no message.
+  // INVALID_ARGUMENT: `text` is not UTF-8, or `length` is below 1. Messages never contain the text.
   absl::StatusOr<TokenIds> Encode(std::string_view text, int length) const;
-  // Words of a text in UTF-8 that the vocabulary does not list, each once, in their order; none
-  // where it has parts of words.
+  // Words of a UTF-8 text that the vocabulary does not list, each once, in order; none for a
+  // vocabulary of word parts.
   std::vector<std::string> UnknownWords(std::string_view text) const;
   int64_t size() const { return size_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best split of a word into pieces: Viterbi over piece scores.
+// Splits a word into pieces with the best total score, by the Viterbi algorithm.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,11 @@ namespace reel::model {
 class Unigram {
  public:
   explicit Unigram(const std::vector<Piece>& pieces);
-  Unigram(Unigram&&) = default;  // the keys stay where they are; in a copy they would not
+  Unigram(Unigram&&) = default;  // moving keeps the keys valid; a copy would not
   Unigram& operator=(Unigram&&) = default;
 
-  // Appends the ids of `word`, valid UTF-8. Among equals the split that was found first wins, which
-  // is the one whose last piece is longest; characters without a piece become <unk>, a run of them
-  // a single one.
+  // Appends the ids of `word`, valid UTF-8. Among equals the split found first wins, whose last
+  // piece is the longest; a run of characters without a piece becomes one <unk>.
   void Encode(std::string_view word, std::vector<int64_t>& ids) const;
 
  private:
@@ -29,7 +28,7 @@ class Unigram {
     int64_t id;
     double score;
   };
-  // The best way to a place in the word, by its last piece.
+  // The best path to a position in the word, by its last piece.
   struct Best {
     double score = 0;
     size_t start = kNone;
@@ -40,7 +39,7 @@ class Unigram {
   void Extend(std::string_view word, size_t start, std::vector<Best>& best) const;
 
   std::unordered_map<std::string_view, Entry> entries_;
-  std::vector<std::string> texts_;  // what the keys view
+  std::vector<std::string> texts_;  // viewed by the keys
   size_t max_piece_bytes_ = 0;
   double unknown_score_ = 0;
 };

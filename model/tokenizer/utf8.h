@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code points of UTF-8 text.
+// Decodes code points of UTF-8 text.
 #pragma once
 
 #include <cstddef>

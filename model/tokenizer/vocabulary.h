@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of a T5 tokenizer, whichever file they came from.
+// Reads the pieces of a T5 tokenizer from either kind of file.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace reel::model {
 struct Piece {
   std::string text;
   double score = 0;
-  bool is_special = false;  // taken out of a text as it stands, before anything else
+  bool is_special = false;  // split out of the raw text, before anything else
 };
 
 struct Vocabulary {
@@ -20,7 +20,7 @@ struct Vocabulary {
   std::string charsmap;       // sentencepiece's precompiled normalisation; empty: none
 };
 
-// `folder`/spiece.model, with the sentinels that tokenizer_config.json asks for, else
+// Reads `folder`/spiece.model, with the sentinels that tokenizer_config.json asks for, else
 // `folder`/tokenizer.json. FAILED_PRECONDITION and NOT_FOUND name the file.
 absl::StatusOr<Vocabulary> LoadVocabulary(const std::string& folder);
 

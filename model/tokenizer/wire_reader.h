@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads protobuf's wire format: spiece.model is a serialised message. Not a job for a protobuf
-// library: this folder sees none, and libsentencepiece exports one of its own, of another version
-// than the server's, into the process.
+// Reads protobuf's wire format: spiece.model is a serialised message. Not with a protobuf library:
+// this folder must not see any, and libsentencepiece exports its own, of another version than the
+// server's.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace reel::model {
 
-// Fields of one message in turn:
+// Iterates over the fields of one message:
 //   while (reader.Next()) if (reader.field() == 1) use(reader.bytes());
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message) {}
 
-  // False at the end, and when the bytes are not a message (see ok()).
+  // False at the end, and if the bytes are not a message (see ok()).
   bool Next();
   bool ok() const { return ok_; }
 
   uint64_t field() const { return field_; }
-  // The value of the field; zero or empty when it is of another kind.
+  // The value of the field; zero or empty if it is of another kind.
   uint64_t number() const { return number_; }        // varint
   float float32() const { return float32_; }         // 32-bit
   std::string_view bytes() const { return bytes_; }  // string, bytes, message

@@ -10,7 +10,7 @@ namespace reel::model {
 namespace {
 
 constexpr int64_t kX = 'x', kWeight = 'w', kOut = 'y';
-// The one for Hopper's tensor cores.
+// The engine for Hopper's tensor cores.
 constexpr int64_t kEngine = 62;
 using Sizes = std::array<int64_t, 5>;
 
@@ -18,7 +18,7 @@ void Check(cudnnStatus_t status, const char* what) {
   TORCH_CHECK(status == CUDNN_STATUS_SUCCESS, "cudnn: ", what, ": ", cudnnGetErrorString(status));
 }
 
-// Channels side by side, sizes in the order of names: N, C, F, H, W.
+// Contiguous channels, sizes in the order of names: N, C, F, H, W.
 Sizes StridesOf(const Sizes& sizes) {
   const auto& [n, c, f, h, w] = sizes;
   return {c * f * h * w, 1, h * w * c, w * c, c};
@@ -83,7 +83,7 @@ CudnnDescriptor GraphOf(cudnnHandle_t handle, const ConvShape& shape) {
   return graph;
 }
 
-// Nothing where the library has no such choice.
+// Nothing if the library has no such choice.
 std::optional<std::vector<CudnnDescriptor>> ChoicesOf(const ConvKnobs& knobs) {
   const std::pair<cudnnBackendKnobType_t, int64_t> choices[] = {
       {CUDNN_KNOB_TYPE_TILE_SIZE, knobs.tile},       {CUDNN_KNOB_TYPE_TILEK, knobs.tile_k},

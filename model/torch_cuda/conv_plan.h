@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One convolution of cuDNN by a plan that is named: an engine of the library and its knobs.
-// Channels of a pixel lie side by side.
+// One convolution of cuDNN by a named plan: an engine of the library and its knobs. A pixel's
+// channels are contiguous.
 #pragma once
 
 #include <cudnn.h>
@@ -14,8 +14,8 @@
 
 namespace reel::model {
 
-// What a plan is made for, in bf16: y [1, outputs, frames, rows, columns] of 3x3x3 weights. Rows
-// and columns are padded by zeros here, frames by whoever calls.
+// The shape of a plan, in bf16: y [1, outputs, frames, rows, columns] from 3x3x3 weights. Rows and
+// columns are padded with zeros here, frames by the caller.
 struct ConvShape {
   int64_t channels = 0, outputs = 0, frames = 0, rows = 0, columns = 0;
 
@@ -23,7 +23,7 @@ struct ConvShape {
   int64_t positions() const { return frames * rows * columns; }
 };
 
-// Numbers that mean what they mean in one version of the library.
+// An engine and knobs, whose numbers depend on the library's version.
 struct ConvKnobs {
   int64_t tile = 0, tile_k = 0, index_mode = 0, workspace = 0, cluster_m = 0, cluster_n = 0;
 };
@@ -37,7 +37,7 @@ class CudnnDescriptor {
   template <typename Value>
   void Set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, const Value* values,
            int64_t count);
-  // Whether the library takes it as it is.
+  // Whether the library accepts the plan.
   bool Finalize();
 
  private:
@@ -49,12 +49,12 @@ class CudnnDescriptor {
 
 class ConvPlan {
  public:
-  // Nothing where the library does not take these knobs for this shape.
+  // Nothing if the library refuses these knobs for this shape.
   static std::optional<ConvPlan> Make(cudnnHandle_t handle, const ConvShape& shape,
                                       const ConvKnobs& knobs);
 
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  // Into `out`, on the handle's stream.
+  // Writes to `out`, on the handle's stream.
   void Run(cudnnHandle_t handle, const at::Tensor& x, const at::Tensor& weight,
            const at::Tensor& workspace, const at::Tensor& out) const;
 

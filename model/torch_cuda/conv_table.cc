@@ -6,7 +6,7 @@
 namespace reel::model {
 namespace {
 
-// A knob's numbers mean what they mean in this version.
+// The numbers of knobs are those of this version.
 constexpr size_t kVersion = 91900;
 
 struct Entry {
@@ -14,8 +14,8 @@ struct Entry {
   ConvKnobs knobs;
 };
 
-// Behind each range of positions what its plan gains on the library's choice, of the time on one
-// H200 and on one H100, in percent.
+// Comments: what plans save of the library's choice at so many positions, in percent of the time on
+// one H200 and on one H100.
 constexpr Entry kEntries[] = {
     // 23 and 35 of 256; 14 and 12 of 2,688; 35 and 18 of 6,144, 21 and 10 of 13,376
     {128, 1024, 1, 512, {5, 1, 0, 0, 1, 8}},

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of cuDNN's plans takes a convolution of the decoder fastest on Hopper under lasting load,
-// where that is not the one that the library chooses: measured once (conv_sweep of
-// tests/bench/ltx), the same in every process.
+// A table of cuDNN's fastest plans for convolutions of the decoder, on Hopper under lasting load,
+// if the library chooses another: measured once (conv_sweep of tests/bench/ltx), so that every
+// process uses the same.
 #pragma once
 
 #include "model/torch_cuda/conv_plan.h"
 
 namespace reel::model {
 
-// Null where the library's own choice stands: for other sizes, devices and versions of it. Of the
-// current device.
+// The plan for the current device; null: use the library's choice, for other sizes, devices and
+// versions.
 const ConvKnobs* TunedFor(const ConvShape& shape);
 
 }  // namespace reel::model

@@ -15,7 +15,7 @@
 namespace reel::model {
 namespace {
 
-// The decode of one size of video has up to a hundred, most of them of its last stage's pieces.
+// The decode of one size of video has up to a hundred, most of them in its last stage.
 constexpr size_t kMostShapes = 1024;
 
 ConvShape ShapeOf(const aten::Conv3dCall& call) {
@@ -51,7 +51,7 @@ class CudnnConvolutions final : public TunedConvolutions {
  private:
   struct Known {
     ConvShape shape;
-    std::optional<ConvPlan> plan;  // none where the library's own choice stands
+    std::optional<ConvPlan> plan;  // none: use the library's choice
   };
 
   const std::optional<ConvPlan>& Find(const ConvShape& shape) {

@@ -12,7 +12,8 @@
 namespace reel::model {
 namespace {
 
-// Memory that graphs share. To libtorch it ends with the last graph in it, and takes none after.
+// A memory pool that graphs share. libtorch frees it with the last graph in it, and then allows no
+// more.
 struct GraphPool {
   const at::cuda::MempoolId_t id = at::cuda::graph_pool_handle();
 };
@@ -27,15 +28,14 @@ class CudaGraph final : public DeviceGraph {
 
  private:
   const std::shared_ptr<const GraphPool> pool_;
-  at::cuda::CUDAGraph graph_{/*keep_graph=*/true};  // it is made executable once it is whole
+  at::cuda::CUDAGraph graph_{/*keep_graph=*/true};  // instantiated when it is complete
 };
 
-// From its begin to its end a stream records. One that is left half-way by an exception ends too,
-// without a graph.
+// Records a stream while it lives. If an exception ends it early, there is no graph.
 class Capture {
  public:
   Capture(at::cuda::CUDAGraph& graph, at::cuda::MempoolId_t pool) : graph_(graph) {
-    // Of this thread alone: others go on to copy frames and to free memory.
+    // Only for this thread: others continue to copy frames and free memory.
     graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
   }
   ~Capture() {
@@ -43,7 +43,7 @@ class Capture {
     try {
       graph_.capture_end();
     } catch (const std::exception&) {
-      // It says again what has broken the capture, which is on its way already.
+      // Reports again what broke the capture, which is being thrown already.
     }
   }
   Capture(const Capture&) = delete;
@@ -86,7 +86,7 @@ class CudaGraphRecorder final : public GraphRecorder {
  private:
   const c10::DeviceIndex device_;
   const ZerosAsKernels zeros_;
-  std::weak_ptr<const GraphPool> pool_;  // of the graphs that there are
+  std::weak_ptr<const GraphPool> pool_;  // of the existing graphs
 };
 
 }  // namespace

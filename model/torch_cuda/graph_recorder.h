@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function of libreel_torch_cuda.so: calls of a device recorded by libtorch.
+// Records a device's calls with libtorch. A function of libreel_torch_cuda.so.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace reel::model {
 
 // CudaLibraryTable::zeros_as_kernels.
 using ZerosAsKernels = int32_t (*)(void* graph, int32_t* replaced);
-// The caller owns what it returns.
+// The caller owns the result.
 using GraphRecorderEntry = GraphRecorder* (*)(int device, ZerosAsKernels zeros);
 inline constexpr char kGraphRecorderEntry[] = "reel_graph_recorder";
 

@@ -148,7 +148,7 @@ cublasStatus_t LtCall::Run(cublasLtHandle_t handle, const MatrixProduct& product
   PointTo(product);
   const bool adds = product.residual.defined();
   const float one = 1, beta = adds ? 1 : 0;
-  // Not read where nothing is added.
+  // Not read if nothing is added.
   const at::Tensor& other = adds ? product.residual : to_e4m3_ ? product.x : out;
   return cublasLtMatmul(
       handle, operation_.get(), &one, product.weight.const_data_ptr(), weight_.get(),

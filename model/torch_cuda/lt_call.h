@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One product as cublasLt has it. Row-major x [M, K] and W [N, K] are columns of K there, so the
+// One matrix product by cublasLt. Row-major x [M, K] and W [N, K] are columns of K there, so the
 // library computes out^T = W x^T: its A is the weight, its B the rows.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace reel::model {
 
-// What an algorithm is chosen by.
+// The properties that an algorithm is chosen by.
 struct LtShape {
   int64_t rows = 0, outputs = 0, width = 0;
   at::ScalarType type = at::kBFloat16;
@@ -25,28 +25,28 @@ struct LtShape {
 };
 LtShape ShapeOf(const MatrixProduct& product);
 
-// One of the library's algorithms, by the numbers that it has in one version of it.
+// One of the library's algorithms, by its numbers in one version of it.
 struct LtAlgorithm {
   int id = 0;
   uint32_t tile = 0, stages = 0, custom = 0;
   uint16_t cluster = 0;
 };
 
-// Descriptors of a shape; where its tensors are is said at each call. Throws c10::Error.
+// Descriptors of a shape; the tensors' addresses are given at each call. Throws c10::Error.
 class LtCall {
  public:
   explicit LtCall(const LtShape& shape);
 
-  // The library's candidates for a product, best first as it sees them, or none; none of them
-  // needs more than `workspace`.
+  // The library's candidates for a product, in its own order, or none; none of them needs more than
+  // `workspace`.
   std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle,
                                                const MatrixProduct& product, size_t workspace,
                                                int most);
-  // Nothing where the library does not take it for this shape, or needs more than `workspace`.
+  // Nothing if the library refuses it for this shape, or needs more than `workspace`.
   std::optional<cublasLtMatmulAlgo_t> Configured(cublasLtHandle_t handle,
                                                  const MatrixProduct& product,
                                                  const LtAlgorithm& algorithm, size_t workspace);
-  // Into `out` [M, N], on libtorch's current stream.
+  // Writes to `out` [M, N], on libtorch's current stream.
   cublasStatus_t Run(cublasLtHandle_t handle, const MatrixProduct& product,
                      const cublasLtMatmulAlgo_t& algorithm, const at::Tensor& workspace,
                      const at::Tensor& out);
@@ -65,9 +65,9 @@ class LtCall {
                                  Destroyer<&cublasLtMatrixLayoutDestroy>>;
 
   static Layout LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns);
-  // What is added has bf16's layout where the result is e4m3.
+  // The added tensor has bf16's layout if the result is e4m3.
   cublasLtMatrixLayout_t added() const { return to_e4m3_ ? added_layout_.get() : out_.get(); }
-  // The library looks at bias and scales when it is asked for candidates, too.
+  // The library also checks bias and scales when it is asked for candidates.
   void PointTo(const MatrixProduct& product);
   template <typename Value>
   void Set(cublasLtMatmulDescAttributes_t attribute, Value value);

@@ -19,14 +19,14 @@
 namespace reel::model {
 namespace {
 
-// What the library asks for on this kind of device.
+// The workspace that the library asks for on this kind of device.
 constexpr int64_t kWorkspaceBytes = int64_t{32} << 20;
-// Those of the table split no sums.
+// The table's algorithms do not split sums.
 constexpr int64_t kTunedWorkspaceBytes = int64_t{1} << 20;
 constexpr int kCandidates = 16;
-// A model has some ten for each size of video.
+// A model has about ten for each size of video.
 constexpr size_t kMostShapes = 512;
-// Each candidate is timed in rounds between which the others run, so that all see the same clocks.
+// Candidates are timed in rounds, one after the other, so that all see the same clocks.
 constexpr int kRounds = 3, kCallsOfARound = 4;
 
 class LtProducts final : public MatrixProducts {
@@ -47,7 +47,7 @@ class LtProducts final : public MatrixProducts {
     sizes.back() = shape.outputs;
     const at::Tensor out = at::empty(sizes, product.x.options().dtype(product.result()));
     if (out.numel() == 0) return out;
-    // The allocator's: in a graph it is the graph's own.
+    // From the allocator: inside a graph it belongs to the graph.
     const int64_t bytes = shape.tuned ? kTunedWorkspaceBytes : kWorkspaceBytes;
     const at::Tensor workspace = at::empty({bytes}, product.x.options().dtype(at::kByte));
     Known& known = Find(shape, product);
@@ -66,7 +66,7 @@ class LtProducts final : public MatrixProducts {
     explicit Known(const LtShape& of) : shape(of), call(of) {}
     const LtShape shape;
     LtCall call;
-    std::optional<cublasLtMatmulAlgo_t> algorithm;  // none where the library has none
+    std::optional<cublasLtMatmulAlgo_t> algorithm;  // the library has none
     bool timed = false;
   };
 
@@ -76,9 +76,9 @@ class LtProducts final : public MatrixProducts {
     for (Known& known : known_) {
       if (known.shape == shape) return known;
     }
-    std::list<Known> added;  // kept only when it is whole
+    std::list<Known> added;  // kept only if it is complete
     Known& fresh = added.emplace_front(shape);
-    fresh.timed = shape.tuned;  // by whoever made the table
+    fresh.timed = shape.tuned;  // set by the table's author
     if (shape.tuned) {
       const LtAlgorithm* const algorithm = TunedFor(shape);
       if (algorithm != nullptr) {
@@ -96,13 +96,13 @@ class LtProducts final : public MatrixProducts {
     return fresh;
   }
 
-  // The fastest of the candidates, by its best round.
+  // The fastest candidate, by its best round.
   void Choose(const MatrixProduct& product, const at::Tensor& workspace, const at::Tensor& out,
               Known& known) {
     const std::vector<cublasLtMatmulAlgo_t> candidates =
         known.call.Candidates(handle(), product, kWorkspaceBytes, kCandidates);
     std::vector<float> best(candidates.size(), std::numeric_limits<float>::infinity());
-    for (int round = 0; round <= kRounds; ++round) {  // the first is to warm up
+    for (int round = 0; round <= kRounds; ++round) {  // the first one warms up
       for (size_t i = 0; i < candidates.size(); ++i) {
         const float time = Time(product, candidates[i], workspace, out, known.call);
         if (round > 0) best[i] = std::min(best[i], time);

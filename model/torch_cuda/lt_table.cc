@@ -6,12 +6,12 @@
 namespace reel::model {
 namespace {
 
-// An algorithm's numbers mean what they mean in this version, of CUDA 13.0.
+// The numbers of algorithms are those of this version, of CUDA 13.0.
 constexpr size_t kVersion = 130100;
 
-// The one with warp groups that take turns, or share a tile, by `custom`.
+// The kernel with warp groups that alternate or, depending on `custom`, share a tile.
 constexpr int kId = 66;
-constexpr uint32_t kStages16 = 35, kStages8 = 36;  // as many as fit, of 16 and of 8 bits
+constexpr uint32_t kStages16 = 35, kStages8 = 36;  // as many as fit, for 16 and for 8 bits
 
 constexpr LtAlgorithm Of16(cublasLtMatmulTile_t tile, uint32_t custom,
                            cublasLtClusterShape_t cluster) {
@@ -27,8 +27,8 @@ struct Entry {
   LtAlgorithm algorithm;
 };
 
-// A tile's first side lies along the outputs. Behind each entry what it gains on the library's
-// choice, of the time of the measured rows.
+// A tile's first side is along the outputs. Comments: what an entry saves of the time of the
+// library's choice, at so many rows.
 constexpr Entry kGelu[] = {
     // 5 % of 1,280, 13 of 1,920
     {8192, 2048, 1153, 1280, Of16(CUBLASLT_MATMUL_TILE_128x160, 3, CUBLASLT_CLUSTER_SHAPE_1x2x1)},

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of cublasLt's algorithms takes a layer of a known size fastest on Hopper under lasting
-// load, where that is not the one that the library chooses: measured once (lt_sweep.py of
-// tests/bench/ltx), the same in every process.
+// A table of cublasLt's fastest algorithms for known layers, on Hopper under lasting load, if the
+// library chooses another: measured once (lt_sweep.py of tests/bench/ltx), so that every process
+// uses the same.
 #pragma once
 
 #include "model/torch_cuda/lt_call.h"
 
 namespace reel::model {
 
-// Null where the library's own choice stands: for other sizes, devices and versions of it. Of the
-// current device.
+// The algorithm for the current device; null: use the library's choice, for other sizes, devices
+// and versions.
 const LtAlgorithm* TunedFor(const LtShape& shape);
 
 }  // namespace reel::model

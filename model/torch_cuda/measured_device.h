@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that tables of algorithms and plans were measured on.
+// Recognises the devices that tables of algorithms and plans were measured on.
 #pragma once
 
 #include <ATen/cuda/CUDAContextLight.h>
@@ -9,11 +9,11 @@
 
 namespace reel::model {
 
-// The end of a range of sizes that has none.
+// The upper bound of an open range of sizes.
 inline constexpr int64_t kAnyMore = std::numeric_limits<int64_t>::max();
 
-// Whether the current one is of their kind: H100 or H200 on their boards (SXM). How tiles fill a
-// device depends on how many multiprocessors it has.
+// Whether the current device is an H100 or H200 on their boards (SXM). How tiles fill a device
+// depends on its number of multiprocessors.
 inline bool IsMeasuredDevice() {
   const cudaDeviceProp* const device = at::cuda::getCurrentDeviceProperties();
   return device->major == 9 && device->minor == 0 && device->multiProcessorCount == 132;

@@ -15,7 +15,7 @@
 namespace reel::model {
 namespace {
 
-// Exchanges whose memory stands side by side.
+// Exchanges whose buffers exist at the same time.
 constexpr size_t kPlaces = 2;
 
 bool Reaches(int from, int to) {
@@ -23,7 +23,7 @@ bool Reaches(int from, int to) {
                                   static_cast<c10::DeviceIndex>(to));
 }
 
-// Words of a rank's memory: what it has given to each, has heard of each, and blocks.
+// The words of a rank's memory: counts given to each rank, counts heard from each, and blocks.
 constexpr int kGiven = 0, kHeard = kernels::kMostGivers, kDone = 2 * kernels::kMostGivers,
               kWords = kDone + 1;
 
@@ -56,7 +56,7 @@ class PeerLink final : public RankLink {
 
   void Forget() override {
     if (bytes_ == 0) return;
-    Await();  // others' work is not in the order of the device that gets its memory back
+    Await();  // freed memory may still be used by other devices' work
     for (Rank& rank : ranks_) rank.places = {};
     bytes_ = 0;
   }
@@ -131,7 +131,7 @@ class PeerLink final : public RankLink {
     give.from_row[which] = x.stride(0) * bytes;
     give.from_token[which] = x.stride(1) * bytes;
   }
-  // Each begins with its neighbour, so that no rank is written to by all others at once.
+  // Each starts with its neighbour, so that not all write to the same rank at once.
   void SetRank(kernels::RankGive& give, const Turn& turn, int i) const {
     const int other = turn.first_rank + (turn.rank - turn.first_rank + i) % turn.ranks;
     give.to[i] =

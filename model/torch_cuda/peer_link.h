@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link by which ranks write to each other with a kernel of libreel_cuda.so.
+// A link with which ranks write to each other by a kernel of libreel_cuda.so.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace reel::model {
 
 // CudaLibraryTable::give_to_ranks.
 using GiveToRanks = int32_t (*)(const kernels::RankGive& give, void* stream);
-// The caller owns what it returns; null where one of the devices does not reach another.
+// The caller owns the result; null if one of the devices cannot reach another.
 using PeerLinkEntry = RankLink* (*)(const int* devices, int count, GiveToRanks give);
 inline constexpr char kPeerLinkEntry[] = "reel_peer_link";
 

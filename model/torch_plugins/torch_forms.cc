@@ -41,13 +41,13 @@ at::Tensor Blob(const RowOperand& operand, at::IntArrayRef sizes, at::IntArrayRe
                        at::TensorOptions().dtype(TypeOf(operand.dtype)).device(device));
 }
 
-// One dim of rows; `columns` of them side by side.
+// One dimension of rows, with `columns` contiguous elements.
 at::Tensor Plain(const RowShape& shape, const RowOperand& operand, int64_t columns,
                  at::Device device) {
   return Blob(operand, {shape.rows, columns}, {operand.strides[0], operand.inner}, device);
 }
 
-// [B, S, D], vectors too: with strides 0 where they repeat.
+// [B, S, D], also for vectors, with strides 0 where they repeat.
 at::Tensor Batched(const RowShape& shape, const RowOperand& operand, at::Device device) {
   if (shape.dims == 2) {
     return Blob(operand, {shape.sizes[0], shape.sizes[1], shape.width},
@@ -69,7 +69,7 @@ c10::IValue OptionalBatched(const RowShape& shape, const RowOperand& operand, at
   return operand.data == nullptr ? c10::IValue() : c10::IValue(Batched(shape, operand, device));
 }
 
-// Libraries of others read rows one behind the other.
+// Other libraries read contiguous rows.
 bool IsDense(const RowShape& shape, const RowOperand& operand, int64_t columns) {
   return shape.dims <= 1 && operand.inner == 1 &&
          (operand.strides[0] == columns || shape.rows == 1);
@@ -106,7 +106,7 @@ Stack Elements(const ActivationParams& params, at::Device device) {
           Plain(params.shape, params.x, params.shape.width, device)};
 }
 
-// Both halves in one row, the gate in front or behind.
+// Both halves in one row, the gate first or last.
 template <Activation kKind, bool kGateFirst>
 bool TakesHalves(const ActivationParams& params) {
   const RowOperand& first = kGateFirst ? params.x : params.value;
@@ -125,7 +125,7 @@ Stack Halves(const ActivationParams& params, at::Device device) {
           Plain(params.shape, input, 2 * params.shape.width, device)};
 }
 
-// Which of the two roundings a library makes shows in its test.
+// The test shows which of the two roundings a library makes.
 template <bool kRounded>
 bool TakesRmsNorm(const RmsNormParams& params) {
   return params.weight.data != nullptr && params.weight.inner == 1 &&
@@ -140,7 +140,7 @@ Stack RmsNorm(const RmsNormParams& params, at::Device device) {
           Channels(params.shape, params.weight, device), static_cast<double>(params.eps)};
 }
 
-// Reel's own, in another build of it: any strides.
+// Another build of Reel's own operator: any strides.
 
 template <typename Params>
 bool TakesTwoDims(const Params& params) {
@@ -191,7 +191,7 @@ const char* NameOf(Activation kind) {
     case Activation::kSilu:
       return "silu";
     case Activation::kFatRelu:
-      break;  // not given to plug-ins
+      break;  // plug-ins never get it
   }
   return "";
 }

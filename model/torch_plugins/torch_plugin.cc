@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens torch builds of plug-ins. Behind model/plugins.h, so that whoever asks needs no libtorch.
+// Opens torch builds of plug-ins. Behind model/plugins.h, so that callers need no libtorch.
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <dlfcn.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
@@ -31,10 +31,10 @@ using kernels::DtypeMask;
 using kernels::HostedVariantFacts;
 using kernels::PluginBuild;
 
-// Names of operators in a message.
+// Lists operators' names in a message.
 constexpr size_t kMaxNamed = 24;
 
-// The operators of a namespace, without it.
+// The operators of a namespace, without its name.
 std::vector<std::string> OperatorsOf(const std::string& name_space) {
   const std::string prefix = name_space + "::";
   std::vector<std::string> names;
@@ -45,7 +45,7 @@ std::vector<std::string> OperatorsOf(const std::string& name_space) {
   return names;
 }
 
-// The same types in the same order, written where the other writes. Names are free.
+// Whether types and order agree, with outputs in the same places. Names may differ.
 bool SameSchema(const c10::FunctionSchema& found, const TorchForm& form) {
   const c10::FunctionSchema wanted =
       torch::jit::parseSchema(absl::StrCat(form.function, form.arguments));
@@ -65,7 +65,7 @@ bool SameSchema(const c10::FunctionSchema& found, const TorchForm& form) {
 }
 
 absl::Status LoadLibrary(const PluginBuild& build, kernels::DeviceStream stream) {
-  // Many libraries name it; on a CPU it would want the CUDA half.
+  // Many libraries link it; on a CPU it would require the CUDA half.
   if (stream.device >= 0) dlopen("libtorch.so", RTLD_NOW | RTLD_GLOBAL);
   if (dlopen(build.library.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) return absl::OkStatus();
   const std::string words = dlerror();
@@ -135,12 +135,12 @@ class Opening {
   const kernels::DeviceStream stream_;
   const at::Device device_;
   const std::unique_ptr<kernels::CheckMemory> memory_;
-  std::map<std::string, std::vector<BoundForm>> forms_;  // by operator of Reel
+  std::map<std::string, std::vector<BoundForm>> forms_;  // by Reel's operator
   std::set<std::string> used_;
   std::map<std::string, std::string> reasons_;
 };
 
-// Through libtorch's allocator and its copies, which wait for what was launched.
+// Uses libtorch's allocator and its copies, which wait for launched work.
 class DeviceCheckMemory final : public kernels::CheckMemory {
  public:
   explicit DeviceCheckMemory(at::Device device) : device_(device) {}

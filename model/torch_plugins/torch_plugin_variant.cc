@@ -11,7 +11,7 @@
 namespace reel::model {
 namespace {
 
-// A library launches on libtorch's current stream; it must be the one that this call is of.
+// A library launches on libtorch's current stream, which must be the call's.
 bool IsCurrent(kernels::DeviceStream stream, at::Device device) {
   const c10::impl::VirtualGuardImpl cuda(at::kCUDA);
   return cuda.getStreamNativeHandle(cuda.getStream(device)) == stream.handle;
@@ -33,7 +33,7 @@ absl::Status TorchPluginVariant::Launch(const void* params, kernels::DeviceStrea
     if (bound == nullptr)
       return absl::InternalError("It was launched with a call it does not take");
     const c10::InferenceMode no_gradients;
-    // The call's own: a group has several.
+    // The call's own device: a group has several.
     const at::Device device =
         device_.is_cuda() ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(stream.device))
                           : device_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variant of a torch plug-in: operators of its library, called boxed.
+// A variant of a torch plug-in: calls operators of its library, boxed.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -11,14 +11,14 @@
 
 namespace reel::model {
 
-// An operator of a library, and in which types it is called.
+// An operator of a library, and the types in which it is called.
 struct BoundForm {
   const TorchForm* form;
   c10::OperatorHandle handle;
   kernels::DtypeMask dtypes;
 };
 
-// Takes a call that one of its forms takes; the first of them gets it.
+// Takes a call if one of its forms does; the first such form gets it.
 class TorchPluginVariant final : public kernels::HostedVariant {
  public:
   TorchPluginVariant(kernels::HostedVariantFacts facts, std::vector<BoundForm> forms,

@@ -19,8 +19,8 @@ namespace {
 constexpr char kIndexFile[] = "model_index.json";
 constexpr size_t kLengthBytes = 8;
 
-// Eight bytes of the header's length, then the header, which is a JSON object. What is wrong with
-// the rest, WeightSet::OpenFile says.
+// Checks the eight bytes of the header's length and that a JSON object follows. WeightSet::OpenFile
+// reports other errors.
 bool BeginsAsSafetensors(std::string_view bytes) {
   if (bytes.size() <= kLengthBytes || bytes[kLengthBytes] != '{') return false;
   uint64_t length = 0;
@@ -30,7 +30,7 @@ bool BeginsAsSafetensors(std::string_view bytes) {
   return length <= static_cast<uint64_t>(SafetensorsLimits{}.max_header_bytes);
 }
 
-// What a file of a known other kind is, and what to do about it; empty: not known.
+// Names a known other kind of file, and the remedy; empty: unknown.
 std::string_view OtherKind(std::string_view bytes) {
   if (bytes.starts_with("{")) {
     return "is a JSON file; give the folder of a model_index.json, or a safetensors file";
@@ -48,8 +48,8 @@ absl::Status NotAModel(const std::string& path, std::string_view what) {
       absl::StrCat("The path is not a model: ", path, " ", std::string(what)));
 }
 
-// A folder with a model somewhere below this one, as a hub's cache keeps it; empty: none was found
-// within bounds.
+// A folder below this one that has a model, as a hub's cache keeps it; empty: none was found within
+// bounds.
 std::string ModelBelow(const std::string& folder) {
   constexpr int kMaxDepth = 3, kMaxEntries = 2000;
   std::error_code error;
@@ -68,7 +68,7 @@ absl::StatusOr<Checkpoint> ExamineFile(const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
   const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()),
                                file.bytes().size());
-  // One that calls itself safetensors gets the reader's word on what is wrong with it.
+  // A file that claims to be safetensors gets the reader's error.
   if (BeginsAsSafetensors(bytes) || path.ends_with(".safetensors")) {
     REEL_ASSIGN_OR_RETURN(checkpoint.file, WeightSet::OpenFile(path));
     return checkpoint;

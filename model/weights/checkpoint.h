@@ -10,13 +10,13 @@
 
 namespace reel::model {
 
-// Opened, not loaded. Immutable; may be read from any thread.
+// An opened checkpoint, not loaded. Immutable; may be read from any thread.
 struct Checkpoint {
-  std::string pipeline_class;     // of a folder: the _class_name of its model_index.json
-  std::optional<WeightSet> file;  // of a single file
+  std::string pipeline_class;     // for a folder: the _class_name of its model_index.json
+  std::optional<WeightSet> file;  // for a single file
 };
 
-// FAILED_PRECONDITION says what is at the path instead, and what to give.
+// FAILED_PRECONDITION says what the path holds instead, and what to give.
 absl::StatusOr<Checkpoint> Examine(const std::string& path);
 
 // Whether `path` is a file that begins as safetensors do.

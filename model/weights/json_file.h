@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON files of a model folder.
+// Reads the JSON files of a model folder.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,10 @@
 
 namespace reel::model {
 
-// An object of at most 8 MiB and 64 levels. NOT_FOUND, or FAILED_PRECONDITION with the file's name.
+// Reads an object of at most 8 MiB and 64 levels. NOT_FOUND, or FAILED_PRECONDITION with the file's
+// name.
 absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path);
-// The same for text that came out of `source`; a vocabulary may be larger than a configuration.
+// The same for a text from `source`; a vocabulary may be larger than a configuration.
 inline constexpr size_t kMostJsonBytes = size_t{8} << 20;
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view text, const std::string& source,
                                          size_t most_bytes = kMostJsonBytes);

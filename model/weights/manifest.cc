@@ -27,7 +27,7 @@ bool IsSum(std::string_view text) {
   return text.size() == kSumDigits && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
 }
 
-// Behind the sum come two characters: a space, and one for text or binary.
+// Two characters follow the sum: a space, and one for text or binary.
 absl::Status ReadLine(std::string_view line, Sums& sums) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty() || line.starts_with('#')) return absl::OkStatus();

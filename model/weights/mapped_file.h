@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file in memory, read-only, paged in on demand.
+// Maps a file into memory, read-only, paged in on demand.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace reel::model {
 
-// Move-only owner of a mapping. The bytes may be read from any thread. A file that is cut while it
-// is mapped kills the reader (SIGBUS): weight files are replaced by rename, never rewritten.
+// Move-only owner of a mapping. The bytes may be read from any thread. Truncating a mapped file
+// kills its readers (SIGBUS): weight files are replaced by rename, never rewritten.
 class MappedFile {
  public:
   // NOT_FOUND: no such file. FAILED_PRECONDITION: not a regular file, unreadable, or empty.
@@ -23,7 +23,8 @@ class MappedFile {
 
   const std::string& path() const { return path_; }
   absl::Span<const std::byte> bytes() const { return bytes_; }
-  // The pages of `part` will not be read again soon: a copied tensor need not stay in memory twice.
+  // Drops the pages of `part`, which will not be read again soon: a copied tensor need not be in
+  // memory twice.
   void DropPages(absl::Span<const std::byte> part) const;
 
  private:

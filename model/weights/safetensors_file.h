@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One opened safetensors file.
+// Opens one safetensors file.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@ namespace reel::model {
 // Immutable; may be read from any thread.
 class SafetensorsFile {
  public:
-  // NOT_FOUND, or FAILED_PRECONDITION with the file and what is wrong with it.
+  // NOT_FOUND, or FAILED_PRECONDITION with the file and its problem.
   static absl::StatusOr<SafetensorsFile> Open(const std::string& path,
                                               const SafetensorsLimits& limits = {});
 
   const std::string& path() const { return file_.path(); }
   const SafetensorsHeader& header() const { return header_; }
-  // Of an entry of this file's header. Not aligned to anything.
+  // The bytes of an entry of this file's header. Not aligned.
   absl::Span<const std::byte> Bytes(const TensorEntry& entry) const;
   // See MappedFile::DropPages.
   void DropPages(const TensorEntry& entry) const { file_.DropPages(Bytes(entry)); }

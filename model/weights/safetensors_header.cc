@@ -38,7 +38,7 @@ absl::StatusOr<int64_t> HeaderBytes(absl::Span<const std::byte> file,
   return static_cast<int64_t>(length);
 }
 
-// Bytes that the shape calls for.
+// The size that the shape requires.
 absl::StatusOr<int64_t> ShapeBytes(const TensorEntry& tensor) {
   int64_t bytes = BytesOf(tensor.type);
   for (const int64_t size : tensor.shape) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a safetensors file, checked to the last bit before anything is believed. Hostile
-// files are expected here: this parser is fuzzed (tests/fuzz).
+// Parses the header of a safetensors file and checks all of it before anything is used. Hostile
+// files are expected: this parser is fuzzed (tests/fuzz).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct SafetensorsLimits {
   int64_t max_name_bytes = 512;
 };
 
-// Where one tensor lies, in bytes from the beginning of the file.
+// The position of a tensor, in bytes from the beginning of the file.
 struct TensorEntry {
   std::string name;
   TensorType type = TensorType::kF32;
@@ -37,8 +37,8 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-// Reads the beginning of `file`, the whole file's bytes. FAILED_PRECONDITION names the rule that is
-// broken and, where there is one, the tensor; the caller adds the file's name.
+// Reads the beginning of `file`, the whole file's bytes. FAILED_PRECONDITION names the broken rule
+// and the tensor, if any; the caller adds the file's name.
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::Span<const std::byte> file,
                                                          const SafetensorsLimits& limits = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of a safetensors header, event by event: no document is built, so that a hostile header
-// costs no more memory than its text, and a name that comes twice is seen.
+// Reads the JSON of a safetensors header event by event: without a document, so that a hostile
+// header needs no more memory than its text, and duplicate names are found.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class SafetensorsSax : public nlohmann::json_sax<nlohmann::json> {
   SafetensorsSax(const SafetensorsLimits& limits, SafetensorsHeader& header)
       : limits_(limits), header_(header) {}
 
-  // Why parsing stopped.
+  // The reason why parsing stopped.
   const absl::Status& status() const { return status_; }
 
   bool null() override { return Unexpected("null"); }
@@ -39,7 +39,7 @@ class SafetensorsSax : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::detail::exception&) override;
 
  private:
-  // What the next value is for.
+  // The meaning of the next value.
   enum class At { kStart, kRoot, kMetadata, kTensor, kShape, kOffsets, kEnd };
   enum Part : unsigned {
     kUnknownPart = 0,
@@ -61,7 +61,7 @@ class SafetensorsSax : public nlohmann::json_sax<nlohmann::json> {
   SafetensorsHeader& header_;
   absl::Status status_;
   At at_ = At::kStart;
-  bool in_metadata_ = false;  // the root key that was read last
+  bool in_metadata_ = false;  // the root key read last
   bool saw_metadata_ = false;
   std::string key_;
   unsigned parts_ = 0;

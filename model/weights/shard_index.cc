@@ -11,7 +11,7 @@
 namespace reel::model {
 namespace {
 
-// A name that cannot point out of the folder of the index.
+// Accepts only names that stay in the index's folder.
 bool IsPlainFileName(const std::string& name) {
   return !name.empty() && name[0] != '.' && name.size() <= 255 &&
          name.find_first_of(std::string("/\\\0", 3)) == std::string::npos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index beside a sharded component: which file holds which tensor.
+// Reads the index of a sharded component: which file holds which tensor.
 #pragma once
 
 #include <map>

@@ -29,7 +29,7 @@ enum class TensorType : uint8_t {
 // "F32", "BF16", ... as in a header.
 std::string_view NameOf(TensorType type);
 int64_t BytesOf(TensorType type);
-// nullopt: safetensors has no such type, or one that Reel does not read.
+// nullopt: safetensors has no such type, or Reel does not read it.
 std::optional<TensorType> TensorTypeFromName(std::string_view name);
 
 }  // namespace reel::model

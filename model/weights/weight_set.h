@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of one component by name, wherever they lie: one file, shards with an index, or a
-// part of a single-file checkpoint under other names.
+// The tensors of one component by name, in one file, in shards with an index, or in part of a
+// single-file checkpoint under other names.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace reel::model {
 
 struct StoredTensor {
-  // Shared: components that are cut out of one checkpoint are loaded and dropped one by one.
+  // Shared, because components of one checkpoint are loaded and dropped one by one.
   std::shared_ptr<const SafetensorsFile> file;
   const TensorEntry* entry = nullptr;  // of `file`
 
@@ -29,23 +29,24 @@ struct StoredTensor {
 class WeightSet {
  public:
   static absl::StatusOr<WeightSet> OpenFile(const std::string& path);
-  // `folder`/`stem`.safetensors.index.json with its shards if there is one, else
+  // Opens `folder`/`stem`.safetensors.index.json with its shards if there is one, else
   // `folder`/`stem`.safetensors. With a seed neither is read: the set has every tensor that is
-  // asked for, of random values that the seed and its name give.
+  // requested, with random values from the seed and its name.
   static absl::StatusOr<WeightSet> OpenFolder(const std::string& folder, const std::string& stem,
                                               std::optional<uint64_t> random_seed = {});
-  // What `rename` gives a name for, under that name. FAILED_PRECONDITION when two get the same.
+  // The tensors for which `rename` returns a name, under that name. FAILED_PRECONDITION if two get
+  // the same.
   absl::StatusOr<WeightSet> Renamed(
       const std::function<std::optional<std::string>(const std::string&)>& rename) const;
 
   // Where it was opened, for messages.
   const std::string& source() const { return source_; }
-  // Of a set of random values, which has no StoredTensor.
+  // Set for random values, without any StoredTensor.
   std::optional<uint64_t> random_seed() const { return random_seed_; }
-  // By name as the component knows it; null: there is none.
+  // The name is the component's; null: there is none.
   const StoredTensor* Find(std::string_view name) const;
   const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
-  // A single file's free text; empty for shards and where the key is missing.
+  // A single file's free text; empty for shards and for an unknown key.
   std::string Metadata(const std::string& key) const;
 
  private:

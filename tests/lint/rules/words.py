@@ -14,7 +14,6 @@ ENTRY = re.compile(r"\s*([-*]|\d+\.) ")
 # path, or a folder that ends with a slash -> why it is not held to this
 EXEMPT = {
     "model/ltx/": "headers are not rewritten yet",
-    "model/torch_cuda/": "not rewritten yet",
     "server/front/fleet/": "not rewritten yet",
     "server/front/jobs/": "headers are not rewritten yet",
     "server/front/node/": "not rewritten yet",
