@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of libtorch that plug-ins need, without its types. bridge/ implements them; in a
-// build without libtorch plugins_without_torch.cc does, where no torch build fits and only the CPU
-// has memory.
+// build without libtorch plugins_without_torch.cc does, where no torch build fits.
 #pragma once
 
 #include <memory>

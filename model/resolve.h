@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills the defaults of a request and checks it against a model's card: in the front before
-// admission, and again in the worker, where a different result would be our bug.
+// admission, and again in the worker. A different result there would be our bug.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@ namespace reel::client {
 // a second track the operators of timed pieces. `until_end`: from acceptance to the end of the
 // stream, as the caller saw it; time that the server did not use is delivery.
 //
-// The server reports how long operators took, not when they ran: within a timed piece they follow
-// one another in the order of their names, with their calls as one event.
+// The server reports how long operators took, not when they ran. Within a timed piece they follow
+// one another in the order of their names, each with all its calls as one event.
 std::string ChromeTrace(const v1::Video& video, absl::Duration until_end);
 
 }  // namespace reel::client

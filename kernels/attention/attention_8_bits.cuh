@@ -4,20 +4,20 @@
 //
 // q, k, v, out [B, S or L, N, 64] of fp16 or bf16, heads of 16-byte vectors, no bias, no lengths
 // (AttentionE4m3Accepts). Keys and values are written as tiles first (attention_tiles_sm90.cu,
-// tile_layout.h). A block has 192 queries of a head, 64 for each of three warpgroups, which read
-// them once and keep them in 8 bits; a warp of a fourth brings tiles into a ring. Scores are fp16,
-// two to a word. Sums of a tile's products with values are added in fp32: the tensor cores keep 14
-// bits of a long sum.
+// tile_layout.h). A block has 192 queries of a head, 64 for each of three warpgroups. These read
+// them once and keep them in 8 bits, while a warp of a fourth warpgroup loads tiles into a ring.
+// Scores are fp16, two to a word. A tile's products with values are added in fp32, since the tensor
+// cores keep only 14 bits of a long sum.
 //
-// A kernel brings a type of its queries, of which a lane has those of two rows, 8 apart:
-//   float factor[2]      what scores times the tile's key_factor are to be multiplied with for a
-//                        power of 2; NaN in a row that is not finite
+// A kernel defines a type for its queries, of which a lane has two rows, 8 apart:
+//   float factor[2]      turns scores times the tile's key_factor into exponents of 2; NaN for a
+//                        row that is not finite
 //   template <T> void Load(const T* head, int64_t stride, int64_t first, int64_t last, float scale)
-//   static constexpr int kParts        of a tile's keys, which products take at once
-//   template <n> void Multiply(uint32_t tile, uint32_t (&scores)[32])   begins those of part n
-//   template <n> void Take(uint32_t (&scores)[32])                      once they are there
-// and, for both rows at once, how scores become weights:
-//   __half2 Steepness(float, float)    of what scores are to be multiplied with
+//   static constexpr int kParts        parts of a tile's keys, each multiplied at once
+//   template <n> void Multiply(uint32_t tile, uint32_t (&scores)[32])   starts part n
+//   template <n> void Take(uint32_t (&scores)[32])                      when part n is complete
+// and, for both rows at once, the conversion of scores to weights:
+//   __half2 Steepness(float, float)    from the factors for scores
 //   __half2 Exponents(__half2 scores, __half2 steepness, __half2 added)
 //   CodeLine LineOf(__half2 steepness, __half2 added);  __half2 Codes(__half2 scores, CodeLine)
 #pragma once

@@ -2,8 +2,8 @@
 // attention in 8 bits: out = softmax(scale q k^T) v, with q and k in int8, v and the weights in
 // e4m3 (attention_8_bits.cuh). With e4m3 scores most of the error would come from the scores.
 //
-// Rows of q and k are rotated first, 16 neighbouring channels at a time, so that none stands out;
-// the product of two rotated rows is 16 times the original one. Codes of a row are at most 127, and
+// Rows of q and k are rotated first, 16 neighbouring channels at a time, so that none stands out.
+// The product of two rotated rows is 16 times the original one. Codes of a row are at most 127, and
 // the row's length is at most 362, so that a score is below 2^17. Two of its bytes then become the
 // low bits of an fp16 number, which turns two scores into two numbers with two instructions. The
 // line that makes the weights' codes subtracts the constant offset of such numbers. It ends at 0 by

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // cross_attention: out = softmax(scale * q_scale * q k^T + bias) v over at most 128 keys.
-// attention_rest: the same over the keys that another kernel has left, and what that has found.
+// attention_rest: the same over the keys that another kernel has left, joined with its result.
 //
 // q, out [B, S, N, Dh], k, v [B, L, N, Dh] of fp16 or bf16, Dh 64 or 128, heads of 16-byte vectors
-// (CrossAttentionVectorAccepts), other strides as they come. Products on tensor cores with fp32
-// sums, the softmax in fp32 over all keys at once, its weights rounded to the type for the second
-// product, one rounding at the end.
-// A block has the keys and values of a head in shared memory, of those that count (in thirty-twos
-// or sixty-fours where they are few), and a range of its queries. A warp has 32 queries at a time,
-// to which it applies everything that it reads of keys and values; their scores, weights and sums
-// stay in registers. Queries come from memory and outputs go there in runs of 64 bytes, the next
-// queries while the softmax of these is made. Bound by memory, 2 (2 S + 2 L) B N Dh bytes, with the
-// tensor cores not far behind.
+// (CrossAttentionVectorAccepts), any other strides. Products run on tensor cores with fp32 sums,
+// the softmax in fp32 over all keys at once. Its weights are rounded to the type for the second
+// product; the result is rounded once.
+// A block holds the keys and values of a head that count in shared memory (few keys are padded to
+// 32 or 64), and computes a range of queries. A warp handles 32 queries at a time and uses all keys
+// and values that it reads for each; scores, weights and sums stay in registers. Queries and
+// outputs are read and written in runs of 64 bytes, the next queries during the softmax. Bound by
+// memory, 2 (2 S + 2 L) B N Dh bytes, with the tensor cores close behind.
 #include <algorithm>
 
 #include "kernels/attention/attention_heads.cuh"

@@ -2,12 +2,12 @@
 // Turns scores into weights and keeps the sums over all tiles, in a warp's registers, for
 // attention_8_bits.cuh. For .cu files of sm_90a.
 //
-// What would bind attention in 8 bits is the exponential: sixteen a clock and multiprocessor are 89
-// ms of a step of 13,376 tokens, twice what the products take. But a weight is wanted with four
-// bits, and the code of 2^x in e4m3 is nearly 8 (x + 7), as its mantissa is nearly linear. So a
-// weight is a multiplication and an addition that leaves the code in the low bits of an fp16
-// number, for two scores at once. It is 4.1 % too large in the mean, as the sum of the weights is,
-// and 3.1 % off around that, where the code of an exact one would be 2.65 %.
+// Exponentials would bound attention in 8 bits: at sixteen a clock and multiprocessor they take 89
+// ms of a step of 13,376 tokens, twice as long as the products. But a weight needs four bits, and
+// the e4m3 code of 2^x is nearly 8 (x + 7), since its mantissa is nearly linear. So one
+// multiplication and addition leaves the codes of two scores in the low bits of fp16 numbers.
+// Weights are 4.1 % too large in the mean, as is their sum, and deviate by 3.1 % from that mean;
+// codes of exact weights would deviate by 2.65 %.
 #pragma once
 
 #include <cuda_fp16.h>

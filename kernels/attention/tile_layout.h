@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values in 8 bits, 128 of a head at a time, as attention_8_bits.cuh reads them: the bytes
-// of a tile are what its tensor cores want in shared memory, and come there in one copy. Included
-// by nvcc too.
+// Tiles of 8-bit keys and values, 128 of a head, as attention_8_bits.cuh reads them. A tile has the
+// layout that the tensor cores need in shared memory, so one copy loads it. Included by nvcc too.
 //
-// Keys are e4m3, times 2^-ke with a largest of 8 to 16, or int8, turned, by what a code is worth in
-// this tile (attention_int8_sm90.cu). Values are e4m3, times 2^-ve with a largest of 128 to 256.
-// Both exponents are the tile's own. Behind the 64 channels of a value is a further one of 2^-ve
-// for every key, so that the product with values gives the sum of the weights as well. A tile with
-// anything that is not finite has NaN there. Places behind the last key repeat its key and have no
-// value.
+// Keys are e4m3, times 2^-ke with a largest of 8 to 16, or rotated int8 with a scale of the tile
+// (attention_int8_sm90.cu). Values are e4m3, times 2^-ve with a largest of 128 to 256. Both
+// exponents are the tile's own. A value has one more channel after its 64, of 2^-ve for every key,
+// so that the product with values also gives the sum of the weights. In a tile with anything that
+// is not finite this channel is NaN. Positions past the last key repeat that key and have no value.
 #pragma once
 
 #include <cstdint>

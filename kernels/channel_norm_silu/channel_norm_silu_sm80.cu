@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // channel_norm_silu for pixels of 16-byte vectors (ChannelNormSiluVectorAccepts). With up to 1024
 // channels of 16 bits in frames of contiguous pixels, a block handles pixels of one frame and
-// decides once how often they are written; other calls take the general kernel.
+// decides once how often to write them. Other calls take the general kernel.
 #include "kernels/channel_norm_silu/channel_norm_silu_row.cuh"
 #include "kernels/rows/plain_norm.cuh"
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Note: [Ranks write to each other]
-// Ranks of a group have parts of the tokens, and need the keys and values of all. One kernel of
-// each rank writes its own to the memory of all of them, tells each that they are there, and ends
-// when all others have told it the same. It stands in its device's order like any other kernel, so
-// a recorded graph can hold it: copies between devices stand in the order of both, and a graph of
-// one device cannot. Asking 28 times for three copies took a host 10 to 25 ms, for the four H100
-// of a step of 12.
+// Each rank of a group has a part of the tokens and needs the keys and values of all. One kernel of
+// each rank writes its own to the memory of all ranks, signals each, and ends when all others have
+// signalled it. It is ordered on one device like any other kernel, so a recorded graph can contain
+// it. Copies between devices are ordered on both, and a graph of one device cannot contain them.
+// Launching three copies 28 times took the host 10 to 25 ms, for a step of 12 ms on four H100.
 //
-// Who waits is one thread, when all other blocks are done: ranks may even be on one device, and no
-// device is kept from the work that others wait for. What is counted is counted for each pair, so
-// that ranks may also exchange in halves. Memory is written again two exchanges later: then its
-// reader has given once more since, so it is done with it.
+// Only one thread waits, after all other blocks have ended: ranks may even share a device, and no
+// device is kept from work that others wait for. Counters exist for each pair, so that ranks may
+// also exchange in halves. Memory is reused two exchanges later: its reader has given once more by
+// then, so it has finished reading.
 //
-// A rank that fails never gives, so waiting ends when the group is given up; what was made then is
-// void, and counters start anew.
+// A rank that fails never gives, so waiting ends when the group is given up. Results are then void,
+// and counters start again.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@
 namespace reel::kernels {
 
 inline constexpr int32_t kMostGivers = 4;
-// Of a token's keys, of their addresses, and of its values.
+// For the sizes of a token's keys and values, and for their addresses.
 inline constexpr int32_t kGivenAlignment = 16;
 
 // Plain C layout. One exchange of one rank; addresses are of memory that its device can reach.
@@ -30,17 +29,17 @@ struct RankGive {
   const void* from[2];
   int64_t from_row[2], from_token[2];
   int64_t rows, tokens, token_bytes;
-  // Where the first of this rank's tokens goes at each rank, its own among them: a token's values
-  // behind its keys, the next token behind them.
+  // The address of this rank's first token at each rank, its own included: a token's keys, its
+  // values, then the next token.
   void* to[kMostGivers];
   int64_t to_row;
-  int32_t ranks;  // that exchange
-  // Of each: where it is told how often this rank has given to it; null: this rank.
+  int32_t ranks;  // in the exchange
+  // At each rank: the counter of how often this rank has given to it; null: this rank.
   uint32_t* told[kMostGivers];
-  // This rank's memory, of each: how often that one has given, and how often this one has to it.
+  // In this rank's memory, for each rank: how often it has given, and how often this one has.
   uint32_t *heard[kMostGivers], *given[kMostGivers];
   uint32_t* done;            // this rank's memory: blocks, zero between exchanges
-  const uint32_t* given_up;  // the host's memory: not zero once nobody shall wait
+  const uint32_t* given_up;  // the host's memory: not zero ends all waiting
 };
 
 }  // namespace reel::kernels

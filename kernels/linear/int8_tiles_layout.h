@@ -28,8 +28,8 @@ inline TileOrder OrderOf(int64_t rows, int64_t width, int64_t outputs, int colum
           .band = static_cast<int32_t>(band)};
 }
 
-// The work of the slowest block with tiles of that width, in columns of a piece: a piece takes as
-// long as its columns plus 25, the narrowest as long as its copy.
+// The work of the slowest block with tiles of that width, in columns of a piece. A piece takes as
+// long as its columns plus 25, and the narrowest as long as its copy.
 inline int64_t TimeOf(int64_t rows, int64_t outputs, int columns, int multiprocessors) {
   constexpr int kMoreColumns = 25, kLeastColumns = 96;
   const int64_t tiles = OrderOf(rows, 0, outputs, columns).tiles();

@@ -2,7 +2,7 @@
 // Copies rectangles of matrices between memory and shared memory by the copy engine, which gets a
 // map of the matrix from the host. For .cu files of sm_90 and later.
 //
-// In shared memory a rectangle has rows of 128 bytes, whose 16-byte pieces are permuted by the last
+// In shared memory a rectangle has rows of 128 bytes. Their 16-byte pieces are permuted by the last
 // three bits of the row (kSwizzledRow), so that neither columns nor rows share a bank.
 #pragma once
 

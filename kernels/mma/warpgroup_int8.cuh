@@ -2,9 +2,9 @@
 // Products of int8 matrices by a warpgroup: a [64, 32] and b [columns, 32], sums in int32, which
 // are exact. For .cu files of sm_90a.
 //
-// A lane has of the sums what warpgroup.cuh says. Those that are given addresses have a and b in
-// shared memory, in rows of 128 bytes, in the order of the copy engine (kSwizzledRow,
-// tensor_copy.cuh); the one with a in registers has them as those of warpgroup.cuh do.
+// Sums are distributed over lanes as in warpgroup.cuh. Functions that take addresses read a and b
+// from shared memory, in rows of 128 bytes in the copy engine's order (kSwizzledRow,
+// tensor_copy.cuh). The one with a in registers has the layout of warpgroup.cuh.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 // norm_linear on tensor cores (mma.sync), for rows of 16-byte pieces (NormLinearSm80Accepts).
 //
 // out = round( rstd * (x W'^T - mean * s) + b' ); x [rows, D], W' [outputs, D], fp16 or bf16, fp32
-// sums. Blocks have tiles of 128 x 256 or 128 x 128 of the output: the same sums in the same order,
-// so that it is the device and the number of tiles that choose. x passes through shared memory once
-// a tile, for the product and for the moments of its rows alike; nothing is written but out.
+// sums. Blocks have tiles of 128 x 256 or 128 x 128 of the output: the sums and their order are the
+// same, so the device and the number of tiles may decide. x passes through shared memory once a
+// tile, both for the product and for its rows' moments; nothing is written but out.
 // Bound by arithmetic: 2 * rows * outputs * D operations.
 #include <algorithm>
 

@@ -4,9 +4,9 @@
 //
 // A block of 2 x kAcross warps makes a tile of 128 rows and 64 * kAcross outputs; a warp makes 64 x
 // 64 of it. Columns of x pass by 32 at a time: a stage holds 32 columns of the tile's rows of x and
-// then of W', 64 bytes a row. Of its four pieces of 16 bytes, the piece c of row r lies at
-// c ^ (r / 2 % 4): eight rows that ldmatrix reads together, or two rows that a quarter of a warp
-// writes, touch every bank once.
+// then of W', 64 bytes a row. Piece c of the four 16-byte pieces of row r is at c ^ (r / 2 % 4).
+// So eight rows that ldmatrix reads together touch every bank once, and so do two rows that a
+// quarter of a warp writes.
 #pragma once
 
 #include "kernels/mma/shared_memory.cuh"

@@ -9,8 +9,9 @@
 namespace reel::kernels {
 
 // FAILED_PRECONDITION for a library for another kind of machine, or one that needs Python in the
-// process: libtorch_python, pybind11, data of Python, or functions of Python that must be resolved
-// at once. A PyInit function that nobody calls is fine.
+// FAILED_PRECONDITION for a library for another kind of machine, or one that needs Python:
+// libtorch_python, pybind11, Python's data, or functions of Python that must be resolved at once. A
+// PyInit function that nobody calls is fine.
 absl::Status CheckPluginElf(const std::string& path);
 
 }  // namespace reel::kernels

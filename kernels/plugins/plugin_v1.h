@@ -3,8 +3,8 @@
 // ever extended by a new version: a library says which one it was written for.
 //
 // The parameters of an operator are the struct of kernels/<operator>/<operator>_launch.h or, for
-// norms, adaptive norms and gates, kernels/rows/fused_norm.h, of the release of Reel that loads the
-// plug-in: a variant whose params_size is another is refused, and each variant is compared with the
+// norms, adaptive norms and gates, of kernels/rows/fused_norm.h, in the release of Reel that loads
+// the plug-in. A variant with another params_size is refused, and each variant is compared with the
 // operator's reference before it is used.
 #pragma once
 

@@ -21,8 +21,8 @@ struct RmsNormArgs {
   double weight_offset = 0;          // 1 for modules that store weight - 1
   // round( round(x * rstd) * weight ), the order of LLaMA and T5, for parity with them.
   bool round_before_weight = false;
-  // For an e4m3 out exactly one of these: fp32 [...], written, one a row; or a scale for all rows,
-  // finite and positive, with which only quotients that are not finite become NaN.
+  // For an e4m3 out exactly one of these: fp32 [...], written, one a row; or one scale for all
+  // rows, finite and positive. With the latter only quotients that are not finite become NaN.
   std::optional<TensorView> out_scale = std::nullopt;
   std::optional<double> static_out_scale = std::nullopt;
 };

@@ -2,8 +2,9 @@
 // rope_1d and rope_3d on any device.
 //
 // q, k [B,S,N,Dh] of any strides; fp64 angles, rounded to fp32; products in fp32. A block is one
-// token of q or k: it norms its heads if asked to, makes the table of kPairs pairs at a time in
-// shared memory, then turns them in all heads. A pair is one thread's, so writing in place is safe.
+// token of q or k. It norms the heads if requested, computes the angles of kPairs pairs at a time
+// in shared memory, and rotates them in all heads. One thread handles a pair, so writing in place
+// is safe.
 // Bound by memory: every element is read and written once.
 #include <cuda_runtime_api.h>
 

@@ -112,7 +112,7 @@ inline bool SharesVectors(const PlainNormParams& p) {
 }
 
 // Rows without vectors stay in one warp up to 3072 elements of 16 bits. Others have few vectors a
-// thread, so that all loads are in flight together; modulated ones go two to a block, which loads
+// thread, so that all loads are in flight together. Modulated ones go two to a block, which loads
 // scale and shift once if they share them. The number of threads a row depends only on the operator
 // and the width, so a row has the same bits however vectors are given.
 template <typename T, Statistic kStatistic, unsigned kParts, bool kOverlap>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Combines velocities by guidance: away from the negative prompt, and away from a transformer whose
-// self-attention is perturbed in some blocks ("STG" of the original pipeline; off in all of
-// diffusers').
+// self-attention is perturbed in some blocks. The latter is "STG" of the original pipeline, and off
+// in all of diffusers'.
 #pragma once
 
 #include <cstdint>

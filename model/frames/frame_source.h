@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder as a chain of sources: each frame is made when the next layer requests it, so that a
-// clip is decoded in order and exactly, with a few frames of memory in each layer.
+// The decoder as a chain of sources: each frame is made when the next layer requests it. So a clip
+// is decoded in order and exactly, with a few frames of memory in each layer.
 #pragma once
 
 #include <memory>

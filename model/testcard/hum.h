@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the test card's sound: 440 Hz, and for 50 ms from each whole second on 880 Hz and twice as
-// loud, so that a program can tell which second it hears.
+// Makes the test card's sound: 440 Hz, and for 50 ms from each whole second 880 Hz, twice as loud.
+// So a program can tell which second it hears.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the moving test picture: a classic test card in colours chosen by the prompt and the seed,
-// a hand that turns once in two seconds of 24 frames, a moving disc, the frame's number, and the
-// code of picture_code.h.
+// Draws the moving test picture, a classic test card in colours chosen by the prompt and the seed.
+// It has a hand that turns once in two seconds of 24 frames, a moving disc, the frame's number, and
+// the code of picture_code.h.
 #pragma once
 
 #include <cstdint>

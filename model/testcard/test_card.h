@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test card: a model without weights that draws a moving test picture, with settable costs and
-// faults, for load tests, first installs and the tests of everything around a model.
+// faults. For load tests, first installs and the tests of everything around a model.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of cuDNN's fastest plans for convolutions of the decoder, on Hopper under lasting load,
-// if the library chooses another: measured once (conv_sweep of tests/bench/ltx), so that every
+// if the library chooses another. Measured once (conv_sweep of tests/bench/ltx), so that every
 // process uses the same.
 #pragma once
 

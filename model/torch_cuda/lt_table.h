@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of cublasLt's fastest algorithms for known layers, on Hopper under lasting load, if the
-// library chooses another: measured once (lt_sweep.py of tests/bench/ltx), so that every process
+// library chooses another. Measured once (lt_sweep.py of tests/bench/ltx), so that every process
 // uses the same.
 #pragma once
 

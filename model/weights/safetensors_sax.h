@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the JSON of a safetensors header event by event: without a document, so that a hostile
-// header needs no more memory than its text, and duplicate names are found.
+// Reads the JSON of a safetensors header event by event, without a document: a hostile header needs
+// no more memory than its text, and duplicate names are found.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Renders one video straight through a pipeline, into a .safetensors file: `frames` [T, H, W, 3] as
-// 32-bit floats 0..1, before `latents` [1, C, F, h, w] if the model has them.
+// 32-bit floats 0..1, then `latents` [1, C, F, h, w] if the model has them.
 #pragma once
 
 #include "kernels/dispatch/kernel_catalog.h"

@@ -38,9 +38,9 @@ HeldJob* PickPiece(const JobTable& jobs, const Batch& batch);
 bool GoesBefore(const HeldJob& job, const Batch& batch);
 
 // The jobs that may share a step with `lead`, which can step, in the table's order: same model and
-// plan, a model that shares steps, none of them alone, at most `fill_rows` rows together
-// (model::RowsTaken). Among those, as many from the first on as gain by sharing; if none do, as
-// many as have the lead's size.
+// plan, none alone, at most `fill_rows` rows together (model::RowsTaken), and only for models that
+// share steps. Among those, as many from the first on as gain by sharing; if none do, as many as
+// have the lead's size.
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing);
 
 // The batch as CompanyGains sees it. `batch` must outlive the result.

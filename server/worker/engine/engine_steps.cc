@@ -11,7 +11,7 @@ namespace {
 
 using model::Stage;
 
-// A step that takes as long as several of these is suspended after about each of them, so that a
+// A step that takes as long as several of these is suspended after about each of them. So a
 // newcomer waits for two at most: the one running, and the one already queued on the device.
 constexpr absl::Duration kPiece = absl::Milliseconds(25);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renders a video with a model before it serves, in pieces between those of jobs: a canary, whose
-// numbers must be finite, or a warm-up, which sets up what a first call needs.
+// Renders a video with a model before it serves, in pieces between those of jobs. A canary must
+// have finite numbers; a warm-up sets up what a first call needs.
 #pragma once
 
 #include <memory>

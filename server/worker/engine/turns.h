@@ -12,7 +12,7 @@ namespace reel::worker {
 //   one step together. So a short job is done at once, jobs that arrive together step together, and
 //   the batch loses at most one step's time.
 // - Frames of a job that does not go before the batch are charged: steps that take as long come
-//   before more frames, so a decode takes at most half of the device from the batch.
+//   before more frames. So a decode takes at most half of the device from the batch.
 class Turns {
  public:
   // The job's relation to the batch; kAhead: it goes before the batch, or joins it.

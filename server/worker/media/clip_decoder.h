@@ -11,12 +11,11 @@
 
 namespace reel::worker {
 
-// Hands `take` each picture of the first video track in the order in which they are shown, upright,
-// until it returns false or the clip ends. `proceed` is asked between any two pieces of work, and
-// its error ends the decoding.
-// INVALID_ARGUMENT with the end of a sentence about the clip ("contains no video"): no MP4, a codec
-// that is none of H.264, H.265, VP9, AV1 and MPEG-4, more than `max_pixels` in a picture, or
-// broken. Nothing is opened or fetched beside the bytes, and no track but that one is read.
+// Hands `take` each picture of the first video track, upright, in the order in which they are
+// shown, until it returns false or the clip ends. `proceed` is called between any two pieces of
+// work, and its error ends the decoding. INVALID_ARGUMENT with the end of a sentence about the clip
+// ("contains no video"): no MP4, a codec other than H.264, H.265, VP9, AV1 and MPEG-4, too many
+// pixels, or broken. Nothing beside the bytes is opened or fetched, and no other track is read.
 absl::Status DecodeClip(const std::string& bytes, int64_t max_pixels,
                         absl::FunctionRef<absl::Status()> proceed,
                         absl::FunctionRef<bool(model::RgbImage)> take);

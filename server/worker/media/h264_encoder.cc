@@ -19,8 +19,9 @@ namespace {
 
 constexpr int kMaxRate = 100'000;  // largest term of a frame rate's fraction
 constexpr int kNoGopLimit = 1'000'000;
-// One thread a slice. The file depends on their number, so only the size decides it: more for a
-// small picture cost bits (4 % at 256 rows), fewer for a large one delay its last group.
+// One thread a slice. The file depends on their number, so only the size decides it. More for a
+// small picture would cost bits (4 % at 256 rows), fewer for a large one would delay its last
+// group.
 int SlicesOf(int height) { return std::clamp(height / 128, 2, 4); }
 
 void Configure(AVCodecContext& context, const VideoFormat& format) {

@@ -32,7 +32,7 @@ Plane PlaneOf(const AVFrame& frame, int index, int shift_x, int shift_y) {
 }
 
 // A row twice as wide. `sums` are samples times `unit`. Each output lies a quarter of a sample
-// beside an input, and rounds down to the left and up to the right, or the other way round, so that
+// beside an input. It rounds down to the left and up to the right, or the other way round, so that
 // no colour cast remains.
 struct Rounding {
   int left, right, shift;

@@ -16,9 +16,10 @@ enum class PictureFormat { kNone, kPng, kJpeg, kWebp };
 PictureFormat FormatOf(std::string_view bytes);
 
 // INVALID_ARGUMENT with the end of a sentence about the picture: more than `max_pixels`, cut off,
-// of unknown structure, or a bomb: more data than pixels (PNG), very many scans, tables or frames
-// (JPEG). No pixel is decoded; a PNG's data are inflated up to its pixels' size, without being
-// kept. Removed: text, profiles, thumbnails, transparency beside the picture, further pictures.
+// of unknown structure, or a bomb. A bomb has more data than pixels (PNG), or very many scans,
+// tables or frames (JPEG). No pixel is decoded; a PNG's data are inflated up to its pixels' size,
+// without being kept. Removed: text, profiles, thumbnails, transparency beside the picture, further
+// pictures.
 absl::StatusOr<std::string> TrimPicture(std::string_view bytes, int64_t max_pixels);
 
 // The same for one format.
