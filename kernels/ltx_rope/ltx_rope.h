@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // LTX-Video's rotary embedding, over the full width before the heads are split, and the norm of q
 // and k that comes before it.
-//   ltx_rope      pairs (2i, 2i+1) of q and k turned by a table
+//   ltx_rope      pairs (2i, 2i+1) of q and k, rotated by a table
 //   qk_norm_rope  round( turn( x * rsqrt(mean(x^2) + eps) * weight ) ), nothing rounded in between
 //
 // The norm of each head before a rotation by position, as Qwen3 has it, is rope_1d's norm_eps.
 //
-// The first D % 6 channels are not turned. Then angle (k, axis), k slow and axis (t, y, x) fast,
+// The first D % 6 channels are not rotated. Then angle (k, axis), k slow and axis (t, y, x) fast,
 // serves two channels each: there are K = D / 6 frequencies.
 #pragma once
 

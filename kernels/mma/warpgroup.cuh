@@ -6,8 +6,8 @@
 //   a        rows 16 w + g, + 8, then the same rows, at columns 4 c to 4 c + 3, the last two words
 //            at columns 16 + 4 c to 16 + 4 c + 3
 //   sums     for every 8 columns j rows 16 w + g at columns 8 j + 2 c, + 1, then row 16 w + g + 8
-// b is [columns, 32] in matrices of 8 columns by 16 bytes, each of 128 bytes in a row: those of
-// neighbouring columns lie side by side, those of the next 16 bytes `step` behind.
+// b is [columns, 32] in matrices of 8 columns by 16 bytes, 128 contiguous bytes each. Matrices of
+// neighbouring columns are contiguous; those of the next 16 bytes follow after `step` bytes.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 // Rows as int8 with a scale each: int8_rows, and the operators that write such an output. Included
 // by nvcc too.
 //
-// A few large channels would leave the others a few codes, so groups of 32 elements are turned
-// first: each becomes a sum of all 32 with signs that no two others share (Hadamard). Two rows that
-// are turned have the product that they had before.
+// A few large channels would leave few codes to the others, so groups of 32 elements are rotated
+// first: each element becomes a signed sum of all 32, by a Hadamard matrix. This keeps products of
+// rows, up to a factor that the scale includes.
 //
 //   element q D/4 + 8 g + e of a row: q < 4, e < 8
 //   y[q, g, e] = sum of x[p, g, d] over p and d, minus where (8 q + e) & (8 p + d) has odd bits
