@@ -24,9 +24,10 @@ card. The bar is what the test, or the measurement by hand, must stay within.
 """
 DETAILS_HEAD = """# Promises in detail
 
-Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. Under each promise of the [table](PROMISES.md): its tests, then
-facts that the table has no room for. Tests without a command run in `tests/run --all`; `soak` stands for
-`ctest --test-dir build/release -L soak -R NAME`. Tests that start brokers or a store skip without `deploy/build/setup --fleet`. Lines of
+Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. Each number is a promise of the [table](PROMISES.md); here are its
+tests, then facts that the table has no room for.
+
+Tests without a command run in `tests/run --all`; `soak` stands for `ctest --test-dir build/release -L soak -R NAME`. Tests that start brokers or a store skip without `deploy/build/setup --fleet`. Lines of
 a test that begin with `FIGURE` are collected in `build/all/figures.json`. "Not yet" was never tried.
 """
 
@@ -56,7 +57,7 @@ def details_of(promise):
     how = [tests_of(promise["tests"])] if promise["tests"] else []
     how += [promise["run"]] if "run" in promise else []
     facts = "".join(f"- {fact}\n" for fact in promise.get("facts", []))
-    return f"\n## {promise['id']}\n\n{promise['promise']}.\n\n" + "".join(f"{line}\n\n" for line in how) + facts
+    return f"\n## {promise['id']}\n\n" + "".join(f"{line}\n\n" for line in how) + facts
 
 
 def pages(data):
