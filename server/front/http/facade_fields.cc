@@ -137,6 +137,17 @@ class FieldReader {
     Violate(name, "must be a number");
     return std::nullopt;
   }
+  std::optional<bool> Flag(const char* name) {
+    const Json* value = Find(name);
+    if (value == nullptr) return std::nullopt;
+    if (value->is_boolean()) return value->get<bool>();
+    bool flag = false;
+    if (value->is_string() && absl::SimpleAtob(value->get_ref<const std::string&>(), &flag)) {
+      return flag;
+    }
+    Violate(name, "must be true or false");
+    return std::nullopt;
+  }
   std::optional<int64_t> Whole(const char* name, int64_t least, int64_t most) {
     const auto number = Number(name);
     if (!number) return std::nullopt;
@@ -305,6 +316,7 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   spec.set_num_inference_steps(reader.Count("num_inference_steps"));
   if (const auto rate = reader.Number("fps")) spec.set_frame_rate(*rate);
   if (const auto scale = reader.Number("guidance_scale")) spec.set_guidance_scale(*scale);
+  if (const auto sound = reader.Flag("sound")) spec.set_sound(*sound);
   if (const auto seed = reader.Whole("seed", 0, int64_t{1} << 53)) {
     spec.set_seed(static_cast<uint64_t>(*seed));
   }

@@ -25,6 +25,7 @@ constexpr FacadeWord kWords[] = {
     {"kernels", WordKind::kKernels},
     {"guidance_scale", WordKind::kNumber},
     {"negative_prompt", WordKind::kText},
+    {"sound", WordKind::kFlag},
     {"input_reference", WordKind::kReference},
     {"preview", WordKind::kPreview},
     {"priority", WordKind::kText},

@@ -11,7 +11,7 @@
 namespace reel::front {
 
 // What a field may hold. Numbers may be texts, as forms have them, and so may objects, as JSON.
-enum class WordKind { kText, kNumber, kWhole, kObject, kKernels, kPreview, kReference };
+enum class WordKind { kText, kNumber, kWhole, kFlag, kObject, kKernels, kPreview, kReference };
 
 struct FacadeWord {
   std::string_view name;

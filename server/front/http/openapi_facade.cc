@@ -92,6 +92,8 @@ Json WordSchema(WordKind kind, Json& schemas) {
       return {{"type", {"number", "string"}}};
     case WordKind::kWhole:
       return {{"type", {"integer", "string"}}};
+    case WordKind::kFlag:
+      return {{"type", {"boolean", "string"}}};
     case WordKind::kObject:
       return {{"type", {"object", "string"}}};
     case WordKind::kKernels:

@@ -72,6 +72,21 @@ TEST(FacadeFields, SayTheSameAsJsonAndAsForms) {
   EXPECT_EQ(json->notice, "");
 }
 
+TEST(FacadeFields, SoundIsTrueOrFalse) {
+  const auto sound = [](const absl::StatusOr<FacadeAsk>& ask) {
+    EXPECT_TRUE(ask.ok()) << ask.status();
+    if (!ask.ok() || !ask->request.spec().has_sound()) return std::string("unset");
+    return std::string(ask->request.spec().sound() ? "true" : "false");
+  };
+  EXPECT_EQ(sound(ReadAsk(R"({"prompt": "x", "sound": false})")), "false");
+  EXPECT_EQ(sound(ReadAsk(R"({"prompt": "x", "sound": "true"})")), "true");
+  EXPECT_EQ(sound(ReadAsk("prompt=x&sound=false", kFormBody)), "false");
+  EXPECT_EQ(sound(ReadAsk(R"({"prompt": "x"})")), "unset");
+  const auto loud = ReadAsk(R"({"prompt": "x", "sound": "loud"})");
+  EXPECT_EQ(ReasonText(loud), "INVALID_REQUEST");
+  EXPECT_THAT(std::string(loud.status().message()), ::testing::HasSubstr("true or false"));
+}
+
 TEST(FacadeFields, AnEmptyNegativePromptIsAValue) {
   const auto negative = [](const std::string& body, const char* type) {
     const auto ask = type == nullptr ? ReadAsk(body) : ReadAsk(body, type);
