@@ -41,7 +41,7 @@ TEST_F(JobCommandsTest, EstimateSaysWhatEachKindOfDeviceWouldTake) {
     return begin == std::string::npos ? "" : out_.substr(begin, out_.find('\n', begin) - begin);
   };
   EXPECT_NE(row("2 x Card").find("2.0 s, 90 % within 3.0 s"), std::string::npos) << out_;
-  EXPECT_NE(row("Card").find("not known"), std::string::npos) << out_;
+  EXPECT_NE(row("Card").find("unknown: no video"), std::string::npos) << out_;
 }
 
 TEST_F(JobCommandsTest, EstimateAsksForAJobOfThatPriority) {

@@ -21,7 +21,7 @@ TEST_F(ServerCommandsTest, TheServerIsDescribed) {
 
 TEST_F(ServerCommandsTest, AWorkerIsPutBackIntoService) {
   EXPECT_EQ(Run({"restore", "gpu0"}), 0);
-  EXPECT_NE(out_.find("gpu0  starts again"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("gpu0  restarts"), std::string::npos) << out_;
   EXPECT_EQ(Run({"restore", "cpu0"}), 0);
   EXPECT_NE(out_.find("cpu0  was not out of service"), std::string::npos) << out_;
   EXPECT_EQ(Run({"restore", "nobody"}), 8);
