@@ -90,9 +90,10 @@ class CaseBench {
   }
 
   absl::Status MakePlans() {
-    for (const std::string& variant : device_.catalog().VariantNames(bench_.op)) {
-      const bool cpu_row = variant == "cpu" || variant == "loops";
-      if (cpu_row == (device_.stream().device >= 0)) continue;
+    for (const CatalogVariant& entry : device_.catalog().Variants(bench_.op)) {
+      const bool for_cpu = entry.variant.max_sm == kCpuOnly;
+      if (for_cpu == (device_.stream().device >= 0)) continue;
+      const std::string variant = entry.variant.name;
       if (!options_.variant.empty() && options_.variant != variant) continue;
       REEL_ASSIGN_OR_RETURN(plans_[variant],
                             device_.catalog().Plan("auto", {{bench_.op, variant}}));

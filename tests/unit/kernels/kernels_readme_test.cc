@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -24,6 +25,10 @@ struct Cells {
 
   bool operator==(const Cells&) const = default;
 };
+
+std::string Line(const std::string& op, const Cells& cells) {
+  return absl::StrCat("| ", op, " | ", cells.cpu, " | ", cells.cuda, " |");
+}
 
 std::string Listed(const char* variants) {
   return *variants == '\0' ? "-" : absl::StrReplaceAll(variants, {{" ", ", "}});
@@ -63,12 +68,14 @@ std::string Names(const OpVariants& op) {
 }
 
 TEST(KernelsReadme, ListsEveryOperatorWithItsVariants) {
-  const auto readme = TableInReadme();
-  EXPECT_EQ(readme.size(), Table().size());
-  for (const auto& [op, row] : Table()) {
-    const auto line = readme.find(op);
-    EXPECT_TRUE(line != readme.end() && line->second == row)
-        << "kernels/README.md: | " << op << " | " << row.cpu << " | " << row.cuda << " |";
+  auto readme = TableInReadme();
+  ASSERT_FALSE(readme.empty()) << "no table found: set REEL_SOURCE or run in the repository's root";
+  for (const auto& [op, cells] : Table()) {
+    EXPECT_EQ(Line(op, readme[op]), Line(op, cells)) << "kernels/README.md against operators.def";
+    readme.erase(op);
+  }
+  for (const auto& [op, cells] : readme) {
+    ADD_FAILURE() << "kernels/README.md has an operator that operators.def has not: " << op;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -45,18 +46,16 @@ bool IsForInt8(const OpVariant& variant) { return variant.variant == kInt8Sm90; 
 std::vector<OpVariant> AllVariantsOf(const std::string& op) {
   const bool gpu = DeviceUnderTest().stream().device >= 0;
   std::vector<OpVariant> variants;
-  for (const OpListing& listing : DeviceUnderTest().catalog().List()) {
-    if (listing.op != op) continue;
-    const bool has_general =
-        std::any_of(listing.variants.begin(), listing.variants.end(),
-                    [](const VariantListing& variant) { return variant.name == kGeneralSm80; });
-    for (const VariantListing& variant : listing.variants) {
-      const bool cpu_row = variant.name == "cpu" || variant.name == "loops";
-      if (cpu_row == gpu) continue;
-      const bool tuned = variant.name == "sm80" || variant.name == "sm90";
-      for (const Dtype dtype : kFloating) {
-        variants.push_back({variant.name, dtype, gpu, has_general && tuned});
-      }
+  const auto all = DeviceUnderTest().catalog().Variants(op);
+  const bool has_general = std::any_of(all.begin(), all.end(), [](const CatalogVariant& entry) {
+    return entry.variant.name == std::string_view(kGeneralSm80);
+  });
+  for (const CatalogVariant& entry : all) {
+    if ((entry.variant.max_sm == kCpuOnly) == gpu) continue;
+    const std::string name = entry.variant.name;
+    const bool tuned = name == "sm80" || name == "sm90";
+    for (const Dtype dtype : kFloating) {
+      variants.push_back({name, dtype, gpu, has_general && tuned});
     }
   }
   return variants;
@@ -197,6 +196,10 @@ void OpTest::SetUp() {
   if (!DeviceUnderTest().present()) GTEST_SKIP() << "SKIPPED: this machine has no CUDA device";
 }
 
+void OpTest::TearDown() {
+  if (HasFailure() && !refusal_.ok()) ADD_FAILURE() << "The variant refused a call: " << refusal_;
+}
+
 void OpTest::TearDownTestSuite() {
   for (const auto& [variant, asked] : std::exchange(AskedInSuite(), {})) {
     EXPECT_TRUE(asked.calls == 0 || asked.taken > 0)
@@ -211,6 +214,7 @@ bool OpTest::Matches(OpCase& call, const Bound& bound) {
   if (run.can_run()) ++asked.calls;
   if (status.ok()) ++asked.taken;
   if (status.code() == absl::StatusCode::kFailedPrecondition && !TakesEverything(GetParam())) {
+    refusal_ = status;
     return false;
   }
   EXPECT_TRUE(status.ok()) << status;

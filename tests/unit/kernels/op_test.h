@@ -115,6 +115,8 @@ class OpTest : public testing::TestWithParam<OpVariant> {
  protected:
   explicit OpTest(const char* op) : op_(op) {}
   void SetUp() override;
+  // Beside a failure, why the variant last refused a call: it may be the cause.
+  void TearDown() override;
   // A variant that was asked for calls and took none was not tested.
   static void TearDownTestSuite();
 
@@ -132,6 +134,9 @@ class OpTest : public testing::TestWithParam<OpVariant> {
   }
 
   const char* op_;
+
+ private:
+  absl::Status refusal_;
 };
 
 // Refusals are checked on the host, before a variant is chosen; any variant will do.
