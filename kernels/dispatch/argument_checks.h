@@ -37,6 +37,8 @@ class ArgumentChecks {
   void Sizes(const char* name, const TensorView& view, std::initializer_list<int64_t> sizes);
   // A per-channel vector [width] beside rows of `x`, if given.
   void Channels(const char* name, const std::optional<TensorView>& view, const TensorView& x);
+  // A plain view would become an optional that dies before it is compared with the output.
+  void Channels(const char* name, std::optional<TensorView>&& view, const TensorView& x) = delete;
   // One of [D], [B,D], [B,1,D], [B,S,D] beside x [B,S,D], if given, with the per-channel vector
   // that is added to it, which alone is refused. `listed`: an index says which of [M,D] or [M,1,D]
   // each row of x takes.

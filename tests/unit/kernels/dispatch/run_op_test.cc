@@ -3,10 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/call_recorder.h"
 #include "kernels/dispatch/clock_timer.h"
 #include "kernels/dispatch/device_gone.h"
@@ -19,6 +21,14 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+
+// The checks keep a pointer to each tensor of a call.
+template <typename View>
+concept ChecksAsChannels = requires(ArgumentChecks& checks, View view, const TensorView& x) {
+  checks.Channels("bias", view, x);
+};
+static_assert(ChecksAsChannels<const std::optional<TensorView>&>);
+static_assert(!ChecksAsChannels<const TensorView&>, "it would point to a temporary");
 
 struct Params {
   int* calls;
