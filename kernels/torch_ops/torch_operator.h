@@ -32,7 +32,7 @@ struct TorchOperator {
   const char* key;        // the kernel whose variants it runs
   std::string outputs;    // arguments of the mutating form, e.g. "Tensor(a!) out"
   std::string returns;    // of the functional form, e.g. "Tensor"
-  std::string arguments;  // for both, without the variant, which comes last
+  std::string arguments;  // for both; a "*" is in it even without keywords: the variant is one
   // Allocates the outputs of the functional form: contiguous, uninitialised, of symbolic sizes.
   TorchOutputs (*allocate)(const TorchCall& call);
   absl::Status (*run)(const TorchCall& call, const Execution& run);

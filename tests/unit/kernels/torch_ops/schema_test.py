@@ -37,7 +37,7 @@ class Schemas(unittest.TestCase):
             self.assertEqual(len(written), len(schema.returns), name)
             for each in (schema, mutating):
                 self.assertEqual(each.arguments[-1].name, "variant")
-                self.assertTrue(each.arguments[-1].kwarg_only)
+                self.assertTrue(each.arguments[-1].kwarg_only, f"{name}: its arguments lack the * before keywords")
             for op in (name, name + "_out"):
                 self.assertIn(torch.Tag.pt2_compliant_tag, operator(op).tags)
 
