@@ -22,8 +22,9 @@ struct Release {
   const char* name;
   const char* version;  // of the autoencoder
   bool is_13b = false;
+  bool is_small = false;  // made for 768x512 at 25 frames a second, the others for 1216x704 at 30
   bool is_distilled = false;
-  int steps = 0;
+  int steps = 0;  // 0: the timesteps that distilled files allow
   double guidance_scale = 1, guidance_rescale = 0;
   bool has_perturbed = false;  // one pass with perturbed guidance
   bool has_two_passes = false;
@@ -34,18 +35,21 @@ struct Release {
 constexpr Release kReleases[] = {
     {.name = "2b-0.9.0",
      .version = "0.9.0",
+     .is_small = true,
      .steps = 40,
      .guidance_scale = 3,
      .guidance_rescale = 0.7,
      .has_perturbed = true},
     {.name = "2b-0.9.1",
      .version = "0.9.1",
+     .is_small = true,
      .steps = 40,
      .guidance_scale = 3,
      .guidance_rescale = 0.7,
      .has_perturbed = true},
     {.name = "2b-0.9.5",
      .version = "0.9.5",
+     .is_small = true,
      .steps = 40,
      .guidance_scale = 3,
      .guidance_rescale = 0.7,
@@ -60,7 +64,6 @@ constexpr Release kReleases[] = {
     {.name = "2b-0.9.8-distilled",
      .version = "0.9.5",
      .is_distilled = true,
-     .steps = 8,
      .has_two_passes = true,
      .tone_map = 0.6},
     {.name = "13b-0.9.7-dev",
@@ -75,7 +78,6 @@ constexpr Release kReleases[] = {
      .version = "0.9.5",
      .is_13b = true,
      .is_distilled = true,
-     .steps = 8,
      .has_two_passes = true},
     {.name = "13b-0.9.8-dev",
      .version = "0.9.5",
@@ -90,7 +92,6 @@ constexpr Release kReleases[] = {
      .version = "0.9.5",
      .is_13b = true,
      .is_distilled = true,
-     .steps = 8,
      .has_two_passes = true,
      .tone_map = 0.6},
 };
@@ -104,22 +105,17 @@ std::vector<double> ListOf(absl::Span<const double> values) {
   return {values.begin(), values.end()};
 }
 
-// Up to 0.9.5 the models were made for smaller pictures.
-bool IsSmall(const std::string& name) {
-  return name == "2b-0.9.0" || name == "2b-0.9.1" || name == "2b-0.9.5";
-}
-
 Preset SinglePass(const Release& release) {
   Preset preset;
   preset.name = release.name;
   GenerationSpec& values = preset.values;
   values.negative_prompt = kNegativePrompt;
-  values.width = IsSmall(preset.name) ? 768 : 1216;
-  values.height = IsSmall(preset.name) ? 512 : 704;
-  values.frame_rate = IsSmall(preset.name) ? 25 : 30;
+  values.width = release.is_small ? 768 : 1216;
+  values.height = release.is_small ? 512 : 704;
+  values.frame_rate = release.is_small ? 25 : 30;
   values.guidance_scale = release.guidance_scale;
   values.guidance_rescale = release.guidance_rescale;
-  if (release.is_distilled && preset.name != "2b-0.9.6-distilled") {
+  if (release.steps == 0) {
     values.timesteps = ListOf(kDistilledFirst);
     values.timesteps.push_back(ListOf(kDistilledSecond).back());
   } else {
