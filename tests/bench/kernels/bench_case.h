@@ -72,7 +72,7 @@ struct BenchVideo {
   int64_t frames, height, width, channels;
 };
 void AddChannelNormCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
-void AddDepthToSpaceCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddDepthToSpaceCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddConv3dCase(BenchVideo size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
 
