@@ -59,15 +59,16 @@ def check_folder(tree, folder, files):
 
 
 def names_folder(text, folder):
-    """`rms_norm/`, or a description of all its siblings at once: `<operator>/`."""
-    return f"{folder}/" in text or ("/" not in folder and re.search(r"`<\w+>/`", text))
+    """`rms_norm/`, or a row that describes all its siblings at once: | `<operator>/` |. A recipe's `<family>/` is no map."""
+    return f"{folder}/" in text or ("/" not in folder and re.search(r"^\| `<\w+>/` \|", text, re.MULTILINE))
 
 
 CASES = [
     ("many sources", {f"m/{i}.cc": "" for i in range(20)}, 1),
     ("few and unnamed", {"m/a.cc": "", "README.md": "hello"}, 1),
     ("few and named", {"m/n/a.cc": "", "m/README.md": "`n/` counts"}, 0),
-    ("described with its siblings", {"m/n/a.cc": "", "m/README.md": "`<operator>/` is one"}, 0),
+    ("described with its siblings", {"m/n/a.cc": "", "m/README.md": "| `<operator>/` | one |"}, 0),
+    ("named in a recipe alone", {"m/n/README.md": "", "m/README.md": "1. `<family>/`: the networks"}, 1),
     ("explains itself, off the map", {"m/n/README.md": "", "m/README.md": "nothing"}, 1),
     ("explains itself, on the map", {"m/n/README.md": "", "m/o/p/README.md": "", "m/README.md": "[n](n/README.md), `o/`"}, 0),
     ("too long", {"README.md": "\n" * 121}, 1),
