@@ -78,6 +78,16 @@ TEST_F(ToyFamily, EachStreamHasItsOwnGuidance) {
   EXPECT_TRUE(at::equal(Alone(first).audio, Alone(other).audio));
 }
 
+TEST_F(ToyFamily, ARequestsOwnTimestepsAreItsSchedule) {
+  GenerationSpec spec = Spec(1, 16, 2, 3);
+  spec.num_inference_steps = 0;
+  spec.timesteps = {1000, 700, 300};
+  ToyPipeline pipeline;
+  const auto video = Begin(pipeline, spec);
+  EXPECT_EQ(video->num_steps(), 3);
+  EXPECT_FLOAT_EQ(dynamic_cast<ToyGeneration&>(*video).schedule.sigmas[1], 0.7f);
+}
+
 TEST_F(ToyFamily, RecordedStepsAreTheSame) {
   RecordCounts counts;
   ToyPipeline pipeline(std::make_unique<RerunRecorder>(run_.stream, counts));

@@ -18,6 +18,12 @@ at::Tensor Encoded(const std::string& text) {
   return at::randn({1, kWidth}, generator, at::kFloat);
 }
 
+// A request with timesteps of its own has no number of steps.
+absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, int64_t tokens) {
+  if (!spec.timesteps.empty()) return GivenSchedule({}, spec.timesteps);
+  return SpacedSchedule({}, spec.num_inference_steps, tokens);
+}
+
 // Latents [1, C, f, h, w] as pictures [1, 3, f, H, W].
 at::Tensor Pictures(const at::Tensor& latents) {
   return at::tanh(latents.slice(1, 0, 3))
@@ -88,7 +94,7 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> ToyPipeline::Plan(
   auto video = std::make_unique<ToyGeneration>(resolved);
   video->shape = {resolved.num_frames, resolved.height / kSpatial, resolved.width / kSpatial};
   const int64_t tokens = video->shape.tokens();
-  REEL_ASSIGN_OR_RETURN(video->schedule, SpacedSchedule({}, resolved.num_inference_steps, tokens));
+  REEL_ASSIGN_OR_RETURN(video->schedule, ScheduleOf(resolved, tokens));
   at::Generator generator = at::detail::createCPUGenerator(resolved.seed.value_or(0));
   video->streams = {
       at::randn({1, tokens, kVideoChannels}, generator, at::kFloat),
