@@ -23,7 +23,9 @@ at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tab
   };
   const at::Tensor q = placed(of.q, norm_q, tables.queries);
   const at::Tensor k = placed(of.k, norm_k, tables.keys);
-  const at::Tensor heads = Attention(ops, split(q), split(k), split(of.v), bias, 0);
+  const at::Tensor heads =
+      is_self() ? Attention(ops, split(q), split(k), split(of.v), bias, 0)
+                : CrossAttention(ops, split(q), split(k), split(of.v), {bias, {}}, 0);
   return heads.transpose(1, 2).flatten(2, 3);
 }
 

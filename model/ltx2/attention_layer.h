@@ -44,6 +44,7 @@ struct AttentionLayer {
   at::Tensor OfValues(const Ops& ops, const at::Tensor& x) const;
 
  private:
+  bool is_self() const { return to_qkv.weight.defined(); }
   struct Projected {
     at::Tensor q, k, v;
   };

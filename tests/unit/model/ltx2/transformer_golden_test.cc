@@ -79,8 +79,9 @@ VelocityInputs InputsOf(const Ops& ops, const Transformer& model, const Told& to
   return inputs;
 }
 
-StreamTokens VelocityOf(const Transformer& model, const Told& told) {
-  TestRun test;
+StreamTokens VelocityOf(const Transformer& model, const Told& told,
+                        Source source = Source::kLibtorch) {
+  TestRun test(source);
   const Ops ops(test.run);
   return model.Velocity(ops, InputsOf(ops, model, told));
 }
@@ -109,6 +110,20 @@ TEST_P(TransformerGolden, GivesTheVelocitiesOfDiffusers) {
   EXPECT_LT(worst.ratio, 1.2);
   std::printf("transformer %s: fp32 %.1e, bf16 %.2f of diffusers' error\n", GetParam(), worst.error,
               worst.ratio);
+}
+
+// Norms, gates and activations by kernels/ instead of libtorch.
+TEST_P(TransformerGolden, GivesTheSameByTheKernels) {
+  const TinyComponent tiny("transformer", GetParam());
+  const auto model = LoadTransformer(tiny, at::kFloat);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Golden golden = tiny.golden();
+  for (const char* name : {"scalar", "per_token_cross", "masked"}) {
+    const Told told(golden, name);
+    const StreamTokens velocity = VelocityOf(*model, told, Source::kKernels);
+    EXPECT_LT(RelativeError(told.name(), velocity.video, golden[told.name() + ".video"]), 1e-5);
+    EXPECT_LT(RelativeError(told.name(), velocity.audio, golden[told.name() + ".audio"]), 1e-5);
+  }
 }
 
 TEST_P(TransformerGolden, TurnsChannelsByTheTablesOfDiffusers) {
