@@ -146,8 +146,8 @@ TEST_P(CallsGolden, GiveTheLatentsOfDiffusersBehindEveryStep) {
     ++calls;
   }
   EXPECT_EQ(calls, variant == "2.3" ? 9 : 2);
-  EXPECT_LT(worst.error, 1e-5);
-  EXPECT_LT(worst.ratio, 1.5);
+  EXPECT_LT(worst.error, kErrorBound);
+  EXPECT_LT(worst.ratio, kRatioBound);
   std::printf("calls %s: fp32 %.1e, bf16 %.2f of diffusers' error\n", GetParam(), worst.error,
               worst.ratio);
 }

@@ -67,8 +67,8 @@ TEST_P(ConnectorsGolden, GiveTheTextsOfDiffusers) {
   const Texts whole_bf16 = Connected(*bf16, full, at::kBFloat16);
   AddTo(worst, golden, "full.video", whole.video, whole_bf16.video);
   AddTo(worst, golden, "full.audio", whole.audio, whole_bf16.audio);
-  EXPECT_LT(worst.error, 1e-5);
-  EXPECT_LT(worst.ratio, 1.2);
+  EXPECT_LT(worst.error, kErrorBound);
+  EXPECT_LT(worst.ratio, kRatioBound);
   std::printf("connectors %s: fp32 %.1e, bf16 %.2f of diffusers' error\n", GetParam(), worst.error,
               worst.ratio);
 }

@@ -106,8 +106,8 @@ TEST_P(TransformerGolden, GivesTheVelocitiesOfDiffusers) {
   }
   const Generation generation = fp32->config().generation();
   EXPECT_EQ(calls, generation == Generation::k2_0 ? 7 : generation == Generation::k2_3 ? 8 : 9);
-  EXPECT_LT(worst.error, 1e-5);
-  EXPECT_LT(worst.ratio, 1.2);
+  EXPECT_LT(worst.error, kErrorBound);
+  EXPECT_LT(worst.ratio, kRatioBound);
   std::printf("transformer %s: fp32 %.1e, bf16 %.2f of diffusers' error\n", GetParam(), worst.error,
               worst.ratio);
 }
@@ -121,8 +121,10 @@ TEST_P(TransformerGolden, GivesTheSameByTheKernels) {
   for (const char* name : {"scalar", "per_token_cross", "masked"}) {
     const Told told(golden, name);
     const StreamTokens velocity = VelocityOf(*model, told, Source::kKernels);
-    EXPECT_LT(RelativeError(told.name(), velocity.video, golden[told.name() + ".video"]), 1e-5);
-    EXPECT_LT(RelativeError(told.name(), velocity.audio, golden[told.name() + ".audio"]), 1e-5);
+    EXPECT_LT(RelativeError(told.name(), velocity.video, golden[told.name() + ".video"]),
+              kErrorBound);
+    EXPECT_LT(RelativeError(told.name(), velocity.audio, golden[told.name() + ".audio"]),
+              kErrorBound);
   }
 }
 
@@ -132,13 +134,16 @@ TEST_P(TransformerGolden, TurnsChannelsByTheTablesOfDiffusers) {
   const Golden golden = tiny.golden();
   const StreamTables video = MakeVideoTables(config, VideoPlaces(config, kShape, kFrameRate));
   const StreamTables audio = MakeAudioTables(config, AudioPlaces(config, kAudioLatents));
+  // In single precision the processor's pow decides two units in the last place of the fastest
+  // frequency, 15708.
+  const double bound = config.double_rope ? 2e-6 : 4e-3;
   const auto expect = [&](const std::string& name, const RotaryTable& table) {
     for (const auto& [which, ours] : {std::pair("cos", table.cos), std::pair("sin", table.sin)}) {
       // Split: [1, heads, S, half], ours with the heads behind.
       at::Tensor theirs = golden["rope." + name + "." + which][0];
       if (config.rotation == Rotation::kSplit) theirs = theirs.transpose(0, 1);
       ASSERT_EQ(ours.sizes(), theirs.sizes()) << name;
-      EXPECT_LT((ours - theirs).abs().max().item<double>(), 2e-6) << name << " " << which;
+      EXPECT_LT((ours - theirs).abs().max().item<double>(), bound) << name << " " << which;
     }
   };
   expect("video", video.own);
