@@ -8,6 +8,7 @@ import json
 import pathlib
 
 import golden_ltx2_calls
+import golden_ltx2_layouts
 import golden_ltx2_res_2s
 import golden_ltx2_stages
 
@@ -104,3 +105,4 @@ def generate():
         if variant == "2.3":
             tensors.update(golden_ltx2_res_2s.calls(both(variant)))
         save(FOLDER / "calls" / variant, tensors)
+    golden_ltx2_layouts.generate()
