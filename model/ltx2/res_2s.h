@@ -41,7 +41,7 @@ class Res2sStream {
   at::Tensor End(const at::Tensor& clean, const at::Tensor& noise) const;
 
  private:
-  const Res2sStep& step_;
+  Res2sStep step_;
   at::Tensor anchor_;  // where the step starts
   at::Tensor clean_;
 };

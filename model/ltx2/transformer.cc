@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/transformer.h"
 
-#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "kernels/base/status_macros.h"
 
@@ -75,12 +75,6 @@ at::Tensor Transformer::SelfBias(const at::Tensor& mask) const {
   return BiasOf(mask, dtype()).unsqueeze(1);
 }
 
-bool Transformer::IsPerturbed(const VelocityInputs& inputs, size_t block) const {
-  const std::vector<int64_t>& blocks = inputs.perturbed_blocks;
-  return config_.perturbs &&
-         std::find(blocks.begin(), blocks.end(), static_cast<int64_t>(block)) != blocks.end();
-}
-
 // The head takes the embedded times themselves, not the rows that are made of them.
 at::Tensor Transformer::Head(const Ops& ops, const StreamEnds& ends, const at::Tensor& x,
                              const at::Tensor& embedded) {
@@ -89,18 +83,27 @@ at::Tensor Transformer::Head(const Ops& ops, const StreamEnds& ends, const at::T
 }
 
 StreamTokens Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
-  const BlockCall call = {CallOf(ops, video_.time_nets, inputs.video),
-                          CallOf(ops, audio_.time_nets, inputs.audio), inputs.is_isolated};
+  BlockWalk walk = Begin(ops, inputs);
+  while (!walk.done()) walk.Next(ops);
+  return End(ops, walk);
+}
+
+BlockWalk Transformer::Begin(const Ops& ops, const VelocityInputs& inputs) const {
   StreamTokens tokens = {video_.proj_in(ops, inputs.video.x), audio_.proj_in(ops, inputs.audio.x)};
   if (keyframe_embedding_.defined() && inputs.video.keyframes.defined()) {
     const at::Tensor marks = (inputs.video.keyframes > 0).to(dtype());
     tokens.video = tokens.video + marks * keyframe_embedding_;
   }
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    tokens = blocks_[i](ops, tokens, call, IsPerturbed(inputs, i));
-  }
-  return {Head(ops, video_, tokens.video, call.video.modulation.embedded),
-          Head(ops, audio_, tokens.audio, call.audio.modulation.embedded)};
+  return {blocks_,
+          {CallOf(ops, video_.time_nets, inputs.video), CallOf(ops, audio_.time_nets, inputs.audio),
+           inputs.is_isolated},
+          std::move(tokens),
+          config_.perturbs ? inputs.perturbed_blocks : std::vector<int64_t>()};
+}
+
+StreamTokens Transformer::End(const Ops& ops, const BlockWalk& walk) const {
+  return {Head(ops, video_, walk.tokens().video, walk.call().video.modulation.embedded),
+          Head(ops, audio_, walk.tokens().audio, walk.call().audio.modulation.embedded)};
 }
 
 }  // namespace reel::model::ltx2

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
+#include "model/ltx2/block_walk.h"
 #include "model/ltx2/transformer_block.h"
 #include "model/ltx2/transformer_config.h"
 
@@ -47,6 +48,10 @@ class Transformer {
   // [B, S, C] of both streams, in the model's type. A model that was not trained for it ignores
   // perturbed blocks, as the reference does.
   StreamTokens Velocity(const Ops& ops, const VelocityInputs& inputs) const;
+  // The same block by block, for callers that stop in between: Velocity is End of Begin, once that
+  // walk is done. The walk borrows the transformer.
+  BlockWalk Begin(const Ops& ops, const VelocityInputs& inputs) const;
+  StreamTokens End(const Ops& ops, const BlockWalk& walk) const;
 
   const TransformerConfig& config() const { return config_; }
   at::ScalarType dtype() const { return video_.proj_in.weight.scalar_type(); }
@@ -64,7 +69,6 @@ class Transformer {
   static StreamEnds TakeEnds(Weights& weights, const TransformerConfig& config, Stream stream);
   static at::Tensor Head(const Ops& ops, const StreamEnds& ends, const at::Tensor& x,
                          const at::Tensor& embedded);
-  bool IsPerturbed(const VelocityInputs& inputs, size_t block) const;
 
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
 

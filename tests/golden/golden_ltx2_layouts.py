@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names and shapes of the released connectors and transformers of LTX-2, without weights: of the first block of each kind, and how many
-tensors and parameters all blocks make."""
+"""Names and shapes of the released connectors and transformers of LTX-2, without weights: of the first block of each kind; and how many
+parameters all blocks have."""
 import json
 import pathlib
 import re

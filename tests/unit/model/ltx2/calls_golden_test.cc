@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "model/ltx2/connectors.h"
-#include "model/ltx2/denoiser.h"
+#include "model/ltx2/denoise_step.h"
 #include "model/ltx2/res_2s.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/test_run.h"
@@ -96,10 +96,8 @@ Texts TextsOf(const Ops& ops, const Networks& networks, bool with_negative) {
   return {at::cat(video), at::cat(audio)};
 }
 
-// The latents of both streams behind every step, [steps, tokens, channels].
-StreamTokens Rendered(const Networks& networks, const CallCase& call) {
-  TestRun test;
-  const Ops ops(test.run);
+// Noise, texts and schedule of a call, before its first step.
+DenoiseState Begun(const Ops& ops, const Networks& networks, const CallCase& call) {
   const LatentSizes sizes = {
       .video = {.frames = 3, .height = 2, .width = 3},
       .video_channels = 8,
@@ -119,9 +117,17 @@ StreamTokens Rendered(const Networks& networks, const CallCase& call) {
   state.schedule = call.timesteps.empty() ? *SpacedSchedule(scheduler, kSteps, sizes.video.tokens())
                                           : *GivenSigmaSchedule(scheduler, call.timesteps);
   if (is_res_2s) state.schedule = WithoutStepToZero(state.schedule);
+  return state;
+}
+
+// The latents of both streams behind every step, [steps, tokens, channels].
+StreamTokens Rendered(const Networks& networks, const CallCase& call) {
+  TestRun test;
+  const Ops ops(test.run);
+  DenoiseState state = Begun(ops, networks, call);
   std::vector<at::Tensor> video, audio;
   while (!state.is_done()) {
-    Step(ops, networks.transformer, state);
+    DenoiseStep(networks.transformer, state).Finish(ops);
     video.push_back(state.latents.video[0]);
     audio.push_back(state.latents.audio[0]);
   }
@@ -153,6 +159,61 @@ TEST_P(CallsGolden, GiveTheLatentsOfDiffusersBehindEveryStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, CallsGolden, ::testing::Values("2.0", "2.3", "2.5"));
+
+// As many blocks as a step has in all of its calls.
+int BlocksOfStep(const Ops& ops, const Networks& networks, DenoiseState state) {
+  DenoiseStep step(networks.transformer, state);
+  int blocks = 1;
+  while (!step.Next(ops, 1)) ++blocks;
+  return blocks;
+}
+
+TEST(DenoiseStep, InPartsIsTheWholeToTheBit) {
+  const Networks networks = Networks::Load("2.3", at::kFloat);
+  TestRun test;
+  const Ops ops(test.run);
+  for (const CallCase& call : AllCalls()) {
+    DenoiseState whole = Begun(ops, networks, call), parts = Begun(ops, networks, call);
+    DenoiseStep(networks.transformer, whole).Finish(ops);
+    DenoiseStep step(networks.transformer, parts);
+    while (!step.Next(ops, 3)) EXPECT_EQ(parts.step, 0) << call.name;
+    EXPECT_EQ(parts.step, 1);
+    EXPECT_TRUE(at::equal(parts.latents.video, whole.latents.video)) << call.name;
+    EXPECT_TRUE(at::equal(parts.latents.audio, whole.latents.audio)) << call.name;
+  }
+}
+
+TEST(DenoiseStep, DroppedBeforeItsEndHasChangedNothing) {
+  const Networks networks = Networks::Load("2.3", at::kFloat);
+  TestRun test;
+  const Ops ops(test.run);
+  for (const CallCase& call : AllCalls()) {
+    DenoiseState state = Begun(ops, networks, call), other = Begun(ops, networks, call);
+    const int blocks = BlocksOfStep(ops, networks, Begun(ops, networks, call));
+    EXPECT_FALSE(DenoiseStep(networks.transformer, state).Next(ops, blocks - 1)) << call.name;
+    EXPECT_EQ(state.step, 0);
+    DenoiseStep(networks.transformer, state).Finish(ops);
+    DenoiseStep(networks.transformer, other).Finish(ops);
+    EXPECT_TRUE(at::equal(state.latents.video, other.latents.video)) << call.name;
+    EXPECT_TRUE(at::equal(state.latents.audio, other.latents.audio)) << call.name;
+  }
+}
+
+// Two blocks a call.
+TEST(DenoiseStep, MakesNoCallThatItsGuidanceDoesNotWant) {
+  const Networks newer = Networks::Load("2.3", at::kFloat);
+  const Networks older = Networks::Load("2.0", at::kFloat);
+  TestRun test;
+  const Ops ops(test.run);
+  const std::vector<CallCase> calls = AllCalls();
+  const auto blocks = [&](const Networks& networks, const CallCase& call) {
+    return BlocksOfStep(ops, networks, Begun(ops, networks, call));
+  };
+  EXPECT_EQ(blocks(newer, calls[0]), 6) << "texts, perturbed, isolated";
+  EXPECT_EQ(blocks(older, calls[0]), 4) << "a model of 2.0 is not perturbed";
+  EXPECT_EQ(blocks(newer, calls[1]), 2);
+  EXPECT_EQ(blocks(newer, calls.back()), 4) << "res_2s calls twice";
+}
 
 }  // namespace
 }  // namespace reel::model::ltx2
