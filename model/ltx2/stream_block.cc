@@ -56,7 +56,9 @@ at::Tensor StreamBlock::AddTextAttention(const Ops& ops, const at::Tensor& x,
                                          const StreamVectors& vectors,
                                          const TextContext& text) const {
   if (!text_table.defined()) {
-    return x + text_attention.OfContext(ops, Norm(ops, x), text.tokens, {}, text.bias);
+    const at::Tensor attended =
+        text_attention.OfContext(ops, Norm(ops, x), text.tokens, {}, text.bias);
+    return ops.GateResidual(x, attended, {});
   }
   const at::Tensor normed = ops.AdalnRmsNorm(x, {vectors.query.scale, vectors.query.shift, eps});
   const at::Tensor attended =
