@@ -64,7 +64,7 @@ TinyComponent::TinyComponent(const std::string& component, const std::string& va
                  Safetensors(*ReadJsonFile(PathOf(folder_, "shapes.json")), seeds.at(component)));
 }
 
-const nlohmann::json TinyComponent::config() const {
+nlohmann::json TinyComponent::config() const {
   return *ReadJsonFile(PathOf(folder_, "config.json"));
 }
 

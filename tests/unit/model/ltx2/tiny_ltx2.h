@@ -23,7 +23,7 @@ class TinyComponent {
  public:
   TinyComponent(const std::string& component, const std::string& variant);
 
-  const nlohmann::json config() const;
+  nlohmann::json config() const;
   WeightSet weights() const;
   Golden golden() const { return Golden::In(folder_); }
 
