@@ -92,12 +92,17 @@ struct GenerationSpec {
   std::vector<double> timesteps;  // own descending schedule; num_inference_steps stays 0 then
   std::optional<double> guidance_scale;
   std::optional<double> guidance_rescale;
+  std::optional<double> audio_guidance_scale, audio_guidance_rescale;
+  std::optional<double> stg_scale, audio_stg_scale;
+  std::optional<double> modality_scale, audio_modality_scale;
+  std::vector<int> stg_blocks;
   std::optional<uint64_t> seed;  // only the low 32 bits are used
   std::optional<double> denoise_strength;
   std::optional<double> image_condition_noise_scale;
   std::optional<double> decode_timestep;
   std::optional<double> decode_noise_scale;
   int max_text_tokens = 0;
+  std::optional<int> condition_crf;
   std::vector<Condition> conditions;
   ConditionPipeline condition_pipeline = ConditionPipeline::kAuto;
   KernelSelection kernels;

@@ -21,6 +21,7 @@ struct ModelLimits {
   double max_guidance_scale = 20;
   double max_frame_rate = 60;
   int max_text_tokens = 256;
+  int stg_blocks = 0;  // that a request may name; 0: it has no such guidance
 };
 
 struct Ratio {

@@ -36,6 +36,14 @@ void FillFrom(GenerationSpec& spec, const GenerationSpec& values) {
   }
   Fill(spec.guidance_scale, values.guidance_scale);
   Fill(spec.guidance_rescale, values.guidance_rescale);
+  Fill(spec.audio_guidance_scale, values.audio_guidance_scale);
+  Fill(spec.audio_guidance_rescale, values.audio_guidance_rescale);
+  Fill(spec.stg_scale, values.stg_scale);
+  Fill(spec.audio_stg_scale, values.audio_stg_scale);
+  Fill(spec.modality_scale, values.modality_scale);
+  Fill(spec.audio_modality_scale, values.audio_modality_scale);
+  Fill(spec.stg_blocks, values.stg_blocks);
+  Fill(spec.condition_crf, values.condition_crf);
   Fill(spec.denoise_strength, values.denoise_strength);
   Fill(spec.image_condition_noise_scale, values.image_condition_noise_scale);
   Fill(spec.decode_timestep, values.decode_timestep);

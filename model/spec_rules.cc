@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kMaxTimestep = 1000;
 constexpr int64_t kMostReused = 16;
+constexpr int64_t kMostCrf = 51;
+constexpr char kNotSupported[] = "this model does not support it; nearest: leave it out";
 
 // Size and length, and their product.
 void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
@@ -80,9 +82,41 @@ void CheckOptional(std::string_view field, std::optional<double> value, std::opt
                    double high, ViolationList& out) {
   if (!value) return;
   if (!known) {
-    out.Add(std::string(field), "this model does not support it; nearest: leave it out");
+    out.Add(std::string(field), kNotSupported);
   } else {
     out.InRange(field, *value, 0.0, high);
+  }
+}
+
+// Guidance beside the negative prompt's.
+void CheckFurtherGuidance(const GenerationSpec& spec, const GenerationSpec& known,
+                          const ModelLimits& limits, ViolationList& out) {
+  const double most = limits.max_guidance_scale;
+  CheckOptional("audio_guidance_scale", spec.audio_guidance_scale, known.audio_guidance_scale, most,
+                out);
+  CheckOptional("audio_guidance_rescale", spec.audio_guidance_rescale, known.audio_guidance_rescale,
+                1, out);
+  CheckOptional("stg_scale", spec.stg_scale, known.stg_scale, most, out);
+  CheckOptional("audio_stg_scale", spec.audio_stg_scale, known.audio_stg_scale, most, out);
+  CheckOptional("modality_scale", spec.modality_scale, known.modality_scale, most, out);
+  CheckOptional("audio_modality_scale", spec.audio_modality_scale, known.audio_modality_scale, most,
+                out);
+}
+
+void CheckStgBlocks(const std::vector<int>& blocks, int count, ViolationList& out) {
+  if (blocks.empty()) return;
+  if (count == 0) return out.Add("stg_blocks", kNotSupported);
+  if (!out.InRange("stg_blocks", static_cast<int64_t>(blocks.size()), int64_t{1}, int64_t{count})) {
+    return;
+  }
+  std::vector<int> seen;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const std::string field = absl::StrCat("stg_blocks[", i, "]");
+    out.InRange(field, int64_t{blocks[i]}, int64_t{0}, int64_t{count} - 1);
+    if (std::find(seen.begin(), seen.end(), blocks[i]) != seen.end()) {
+      out.Add(field, absl::StrCat(blocks[i], " is there twice"));
+    }
+    seen.push_back(blocks[i]);
   }
 }
 
@@ -101,7 +135,7 @@ void CheckCache(const CacheOptions& sent, const CacheOptions& known, ViolationLi
   CheckOptional("cache.threshold", sent.threshold, known.threshold, 1, out);
   if (!sent.most_reused) return;
   if (!known.most_reused) {
-    out.Add("cache.most_reused", "this model does not support it; nearest: leave it out");
+    out.Add("cache.most_reused", kNotSupported);
   } else {
     out.InRange("cache.most_reused", int64_t{*sent.most_reused}, int64_t{0}, kMostReused);
   }
@@ -134,6 +168,13 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
   CheckOptional("guidance_scale", spec.guidance_scale, known.guidance_scale,
                 limits.max_guidance_scale, out);
   CheckOptional("guidance_rescale", spec.guidance_rescale, known.guidance_rescale, 1, out);
+  CheckFurtherGuidance(spec, known, limits, out);
+  CheckStgBlocks(spec.stg_blocks, limits.stg_blocks, out);
+  if (spec.condition_crf && !known.condition_crf) {
+    out.Add("condition_crf", kNotSupported);
+  } else if (spec.condition_crf) {
+    out.InRange("condition_crf", int64_t{*spec.condition_crf}, int64_t{0}, kMostCrf);
+  }
   CheckOptional("denoise_strength", spec.denoise_strength, known.denoise_strength, 1, out);
   CheckOptional("image_condition_noise_scale", spec.image_condition_noise_scale,
                 known.image_condition_noise_scale, 1, out);

@@ -14,6 +14,7 @@ void SetLimits(const model::ModelLimits& limits, v1::ModelLimits& proto) {
   proto.set_max_guidance_scale(limits.max_guidance_scale);
   proto.set_max_frame_rate(limits.max_frame_rate);
   proto.set_max_text_tokens(limits.max_text_tokens);
+  proto.set_stg_blocks(limits.stg_blocks);
 }
 
 model::ModelLimits LimitsFromProto(const v1::ModelLimits& proto) {
@@ -24,7 +25,8 @@ model::ModelLimits LimitsFromProto(const v1::ModelLimits& proto) {
           .max_latent_tokens = proto.max_latent_tokens(),
           .max_guidance_scale = proto.max_guidance_scale(),
           .max_frame_rate = proto.max_frame_rate(),
-          .max_text_tokens = proto.max_text_tokens()};
+          .max_text_tokens = proto.max_text_tokens(),
+          .stg_blocks = proto.stg_blocks()};
 }
 
 void SetDefaults(const model::GenerationSpec& values, v1::ModelDefaults& proto) {

@@ -147,6 +147,27 @@ void TakeChoices(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
   spec.encoding.speed = SpeedFromProto(proto.encoding().speed());
 }
 
+void TakeFurtherGuidance(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
+  if (proto.has_audio_guidance_scale()) spec.audio_guidance_scale = proto.audio_guidance_scale();
+  if (proto.has_audio_guidance_rescale())
+    spec.audio_guidance_rescale = proto.audio_guidance_rescale();
+  if (proto.has_stg_scale()) spec.stg_scale = proto.stg_scale();
+  if (proto.has_audio_stg_scale()) spec.audio_stg_scale = proto.audio_stg_scale();
+  if (proto.has_modality_scale()) spec.modality_scale = proto.modality_scale();
+  if (proto.has_audio_modality_scale()) spec.audio_modality_scale = proto.audio_modality_scale();
+  spec.stg_blocks.assign(proto.stg_blocks().begin(), proto.stg_blocks().end());
+}
+
+void SetFurtherGuidance(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
+  if (spec.audio_guidance_scale) proto.set_audio_guidance_scale(*spec.audio_guidance_scale);
+  if (spec.audio_guidance_rescale) proto.set_audio_guidance_rescale(*spec.audio_guidance_rescale);
+  if (spec.stg_scale) proto.set_stg_scale(*spec.stg_scale);
+  if (spec.audio_stg_scale) proto.set_audio_stg_scale(*spec.audio_stg_scale);
+  if (spec.modality_scale) proto.set_modality_scale(*spec.modality_scale);
+  if (spec.audio_modality_scale) proto.set_audio_modality_scale(*spec.audio_modality_scale);
+  proto.mutable_stg_blocks()->Add(spec.stg_blocks.begin(), spec.stg_blocks.end());
+}
+
 }  // namespace
 
 model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
@@ -163,6 +184,7 @@ model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
   spec.timesteps.assign(proto.timesteps().begin(), proto.timesteps().end());
   if (proto.has_guidance_scale()) spec.guidance_scale = proto.guidance_scale();
   if (proto.has_guidance_rescale()) spec.guidance_rescale = proto.guidance_rescale();
+  TakeFurtherGuidance(proto, spec);
   if (proto.has_seed()) spec.seed = proto.seed();
   if (proto.has_denoise_strength()) spec.denoise_strength = proto.denoise_strength();
   if (proto.has_image_condition_noise_scale()) {
@@ -171,6 +193,7 @@ model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
   if (proto.has_decode_timestep()) spec.decode_timestep = proto.decode_timestep();
   if (proto.has_decode_noise_scale()) spec.decode_noise_scale = proto.decode_noise_scale();
   spec.max_text_tokens = proto.max_text_tokens();
+  if (proto.has_condition_crf()) spec.condition_crf = proto.condition_crf();
   if (proto.has_sound()) spec.sound = proto.sound();
   for (const v1::Condition& condition : proto.conditions()) {
     spec.conditions.push_back(ConditionFromProto(condition));
@@ -194,6 +217,7 @@ v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   proto.mutable_timesteps()->Add(spec.timesteps.begin(), spec.timesteps.end());
   if (spec.guidance_scale) proto.set_guidance_scale(*spec.guidance_scale);
   if (spec.guidance_rescale) proto.set_guidance_rescale(*spec.guidance_rescale);
+  SetFurtherGuidance(spec, proto);
   if (spec.seed) proto.set_seed(*spec.seed);
   if (spec.denoise_strength) proto.set_denoise_strength(*spec.denoise_strength);
   if (spec.image_condition_noise_scale) {
@@ -202,6 +226,7 @@ v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   if (spec.decode_timestep) proto.set_decode_timestep(*spec.decode_timestep);
   if (spec.decode_noise_scale) proto.set_decode_noise_scale(*spec.decode_noise_scale);
   proto.set_max_text_tokens(spec.max_text_tokens);
+  if (spec.condition_crf) proto.set_condition_crf(*spec.condition_crf);
   if (spec.sound) proto.set_sound(*spec.sound);
   for (const model::Condition& condition : spec.conditions) {
     SetCondition(condition, with_bytes, *proto.add_conditions());

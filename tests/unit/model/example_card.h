@@ -9,7 +9,8 @@ namespace reel::model {
 inline ModelCard ExampleCard() {
   ModelCard card;
   card.name = "example";
-  card.limits = {.min_size = 32, .max_size = 1536, .max_frames = 257, .max_steps = 100};
+  card.limits = {
+      .min_size = 32, .max_size = 1536, .max_frames = 257, .max_steps = 100, .stg_blocks = 28};
   card.supports_conditions = true;
   card.defaults.width = 704;
   card.defaults.height = 480;
@@ -19,6 +20,9 @@ inline ModelCard ExampleCard() {
   card.defaults.negative_prompt = "blurry";
   card.defaults.guidance_scale = 3;
   card.defaults.guidance_rescale = 0;
+  card.defaults.stg_scale = 1;
+  card.defaults.stg_blocks = {14};
+  card.defaults.condition_crf = 33;
   card.defaults.image_condition_noise_scale = 0.15;
   card.defaults.cache = {.threshold = 0.1, .most_reused = 3};
   card.defaults.max_text_tokens = 128;

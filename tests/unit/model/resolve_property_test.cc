@@ -32,6 +32,9 @@ class RandomSpec {
     if (Chance(4)) spec.timesteps = Pick<std::vector<double>>({{1000, 500, 1}, {1}}, {{1, 2}});
     spec.guidance_scale = Number(20);
     spec.guidance_rescale = Number(1);
+    spec.stg_scale = Number(20);
+    if (Chance(2)) spec.stg_blocks = Pick<std::vector<int>>({{0}, {27, 3}}, {{28}, {-1}, {3, 3}});
+    if (Chance(2)) spec.condition_crf = Pick<int>({0, 33, 51}, {52, -1, kMax});
     if (Chance(20)) spec.decode_timestep = 0.05;
     spec.image_condition_noise_scale = Number(1);
     spec.cache.threshold = Number(1);
