@@ -17,6 +17,10 @@ namespace reel::model {
 // once.
 using TensorsByName = std::map<std::string, at::Tensor, std::less<>>;
 
+// Whether tensors get the values that are stored, or have their shapes and types alone: then they
+// take no memory and hardly any time, and the model can be looked at, not run.
+enum class Values { kStored, kNone };
+
 // Used by one thread during a load. Remembers the first error and returns undefined tensors after
 // it, so that a component is built in one go and checked once, by Finish. Each tensor is copied
 // once, and its pages of the file are dropped; on libtorch's device without memory (at::kMeta) only

@@ -7,15 +7,11 @@
 #include "kernels/int8_rows/int8_rows.h"
 #include "model/bridge/rows.h"
 #include "model/denoise/step_cache.h"
+#include "model/layers/load_dtype.h"
 #include "model/ltx/presets.h"
 
 namespace reel::model::ltx {
 namespace {
-
-std::string DtypeName(at::ScalarType dtype) {
-  if (dtype == at::kBFloat16) return "bf16";
-  return dtype == at::kHalf ? "fp16" : "fp32";
-}
 
 // Those of diffusers' pipeline calls, to the letter; what the releases recommend is in presets.h.
 GenerationSpec Defaults() {

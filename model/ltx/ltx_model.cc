@@ -10,6 +10,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
+#include "model/layers/load_dtype.h"
 #include "model/ltx/card_file.h"
 #include "model/ltx/checkpoint_config.h"
 #include "model/ltx/checkpoint_names.h"
@@ -29,17 +30,6 @@ constexpr int64_t kPromptCacheBytes = int64_t{64} << 20;
 bool IsFile(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);
-}
-
-absl::StatusOr<at::ScalarType> DtypeOf(const LoadOptions& options, at::Device device) {
-  const std::string& name = options.dtype;
-  if (name.empty() && device.is_cpu()) return at::kFloat;
-  if (name.empty()) return options.computes_in_bf16 ? at::kBFloat16 : at::kHalf;
-  if (name == "fp32") return at::kFloat;
-  if (name == "bf16") return at::kBFloat16;
-  if (name == "fp16") return at::kHalf;
-  return absl::InvalidArgumentError(
-      absl::StrCat("the dtype must be fp32, bf16 or fp16, not ", name));
 }
 
 std::string VersionOf(const VaeConfig& config) {

@@ -59,10 +59,6 @@ struct LtxModel {
 // that which a single file lies in.
 std::string UpsamplerFolderOf(const LoadOptions& options);
 
-// Whether tensors get the values that are stored, or have their shapes and types alone: then they
-// take no memory and hardly any time, and the model can be looked at, not run.
-enum class Values { kStored, kNone };
-
 // The options' `dtype` empty: fp32 on a CPU; on a GPU bf16, or fp16 where it computes in no bf16. A
 // group's devices are `device` and the options' `peers`; the files are read once, and copied from
 // the first device to the others. Throws what libtorch throws. NOT_FOUND and FAILED_PRECONDITION
