@@ -2,6 +2,7 @@
 #include "model/text/prompt_encoder.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "kernels/base/status_macros.h"
@@ -26,13 +27,6 @@ std::string TextPlanOf(const kernels::KernelPlan& plan) {
 }
 
 }  // namespace
-
-const Prompt* PromptEncoder::Recall(const Key& key) {
-  const auto found = index_.find(key);
-  if (found == index_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return &entries_.front().second;
-}
 
 absl::StatusOr<PromptEncoder::Unknown> PromptEncoder::Tokenize(Key key) const {
   const auto& [text, length, masked, plan] = key;
@@ -77,7 +71,7 @@ absl::StatusOr<std::vector<Prompt>> PromptEncoder::Encode(const Ops& ops,
     Key key(text, length, masked, plan);
     const auto [place, is_new] = prompts.try_emplace(text);
     if (!is_new) continue;
-    if (const Prompt* known = Recall(key)) {
+    if (const Prompt* known = memory_.Recall(key)) {
       place->second = *known;
       ++counts_.remembered;
       continue;
@@ -93,29 +87,11 @@ absl::StatusOr<std::vector<Prompt>> PromptEncoder::Encode(const Ops& ops,
   }
   for (const Unknown& text : unknown) {
     prompts[std::get<0>(text.key)] = text.prompt;
-    Remember(text.key, text.prompt);
+    memory_.Remember(text.key, text.prompt, BytesOf(text.prompt));
   }
   std::vector<Prompt> in_order;
   for (const std::string& text : texts) in_order.push_back(prompts[text]);
   return in_order;
-}
-
-void PromptEncoder::Forget() {
-  entries_.clear();
-  index_.clear();
-  bytes_ = 0;
-}
-
-void PromptEncoder::Remember(const Key& key, const Prompt& prompt) {
-  if (BytesOf(prompt) > limit_) return;
-  entries_.emplace_front(key, prompt);
-  index_[key] = entries_.begin();
-  bytes_ += BytesOf(prompt);
-  while (bytes_ > limit_) {
-    bytes_ -= BytesOf(entries_.back().second);
-    index_.erase(entries_.back().first);
-    entries_.pop_back();
-  }
 }
 
 }  // namespace reel::model

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "model/bridge/ops.h"
 #include "model/pipeline.h"
 #include "model/text/t5_encoder.h"
+#include "model/text/text_memory.h"
 #include "model/text/text_notices.h"
 #include "model/tokenizer/t5_tokenizer.h"
 
@@ -30,7 +29,7 @@ struct Prompt {
 class PromptEncoder {
  public:
   PromptEncoder(T5Tokenizer tokenizer, T5Encoder encoder, int64_t cache_bytes)
-      : tokenizer_(std::move(tokenizer)), encoder_(std::move(encoder)), limit_(cache_bytes) {}
+      : tokenizer_(std::move(tokenizer)), encoder_(std::move(encoder)), memory_(cache_bytes) {}
 
   // One for each text. `masked`: padding is not attended to (condition pipeline); else it is, as in
   // the others. On a device those that are not remembered are encoded in one call, whose sums come
@@ -40,15 +39,14 @@ class PromptEncoder {
                                              int length, bool masked);
 
   const T5Encoder& encoder() const { return encoder_; }
-  int64_t cached_bytes() const { return bytes_; }
-  void Forget();
+  int64_t cached_bytes() const { return memory_.bytes(); }
+  void Forget() { memory_.Forget(); }
   // Since this was asked last.
   PromptCounts TakeCounts() { return std::exchange(counts_, {}); }
 
  private:
   // What an entry's content depends on: text, length, masked, the plan as far as texts go.
   using Key = std::tuple<std::string, int, bool, std::string>;
-  using Entry = std::pair<Key, Prompt>;
   // A text that is to be encoded.
   struct Unknown {
     Key key;
@@ -56,17 +54,12 @@ class PromptEncoder {
     Prompt prompt;   // without embeddings yet
   };
 
-  const Prompt* Recall(const Key& key);
   absl::StatusOr<Unknown> Tokenize(Key key) const;
   void EncodeTogether(const Ops& ops, absl::Span<Unknown> texts) const;
-  void Remember(const Key& key, const Prompt& prompt);
 
   T5Tokenizer tokenizer_;
   T5Encoder encoder_;
-  const int64_t limit_;
-  std::list<Entry> entries_;  // newest first
-  std::map<Key, std::list<Entry>::iterator> index_;
-  int64_t bytes_ = 0;
+  TextMemory<Key, Prompt> memory_;
   PromptCounts counts_;
 };
 
