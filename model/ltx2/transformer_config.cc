@@ -98,9 +98,9 @@ void CheckFixedKeys(ConfigReader& reader) {
 
 }  // namespace
 
-Generation TransformerConfig::generation() const {
-  if (projects_captions) return Generation::k2_0;
-  return video.has_ff_bias ? Generation::k2_3 : Generation::k2_5;
+Version TransformerConfig::version() const {
+  if (projects_captions) return Version::k2_0;
+  return video.has_ff_bias ? Version::k2_3 : Version::k2_5;
 }
 
 absl::StatusOr<TransformerConfig> ReadTransformerConfig(const nlohmann::json& json,

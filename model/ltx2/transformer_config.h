@@ -12,7 +12,7 @@
 namespace reel::model::ltx2 {
 
 // Which generation of the models a checkpoint is.
-enum class Generation { k2_0, k2_3, k2_5 };
+enum class Version { k2_0, k2_3, k2_5 };
 
 // How channels are turned by a token's place.
 enum class Rotation {
@@ -54,7 +54,7 @@ struct TransformerConfig {
   bool perturbs = false;          // self attention can be left out, for guidance
   bool marks_keyframes = false;   // 2.5
 
-  Generation generation() const;
+  Version version() const;
   // Of sound.
   double latents_per_second() const {
     return sampling_rate / hop_length / static_cast<double>(spectra_per_latent);

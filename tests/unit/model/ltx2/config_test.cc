@@ -45,7 +45,7 @@ TransformerConfig TransformerOf(const json& file) {
 
 TEST(Ltx2Config, ReadsTheReleaseOf23) {
   const TransformerConfig config = TransformerOf(Transformer23());
-  EXPECT_EQ(config.generation(), Generation::k2_3);
+  EXPECT_EQ(config.version(), Version::k2_3);
   EXPECT_EQ(config.video.width(), 4096);
   EXPECT_EQ(config.audio.width(), 2048);
   EXPECT_EQ(config.num_layers, 48);
@@ -63,7 +63,7 @@ TEST(Ltx2Config, ReadsTheReleaseOf23) {
 
 TEST(Ltx2Config, KeysThatAreMissingAreThoseOfTheClasses) {
   const TransformerConfig config = TransformerOf(json::object());
-  EXPECT_EQ(config.generation(), Generation::k2_0);
+  EXPECT_EQ(config.version(), Version::k2_0);
   EXPECT_EQ(config.rotation, Rotation::kInterleaved);
   EXPECT_EQ(config.caption_channels, 3840);
   EXPECT_FALSE(config.video.has_gates || config.modulates_text || config.perturbs);
@@ -79,7 +79,7 @@ TEST(Ltx2Config, TellsTheGenerationByTheFolder) {
   file["ff_bias"] = false;
   file["use_keyframes_abs_pos_embedding"] = true;
   const TransformerConfig config = TransformerOf(file);
-  EXPECT_EQ(config.generation(), Generation::k2_5);
+  EXPECT_EQ(config.version(), Version::k2_5);
   EXPECT_TRUE(config.marks_keyframes);
   EXPECT_TRUE(config.audio.has_ff_bias);
 }

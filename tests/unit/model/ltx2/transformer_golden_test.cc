@@ -104,8 +104,8 @@ TEST_P(TransformerGolden, GivesTheVelocitiesOfDiffusers) {
     AddTo(worst, golden, told.name() + ".audio", exact.audio, rounded.audio);
     ++calls;
   }
-  const Generation generation = fp32->config().generation();
-  EXPECT_EQ(calls, generation == Generation::k2_0 ? 7 : generation == Generation::k2_3 ? 8 : 9);
+  const Version version = fp32->config().version();
+  EXPECT_EQ(calls, version == Version::k2_0 ? 7 : version == Version::k2_3 ? 8 : 9);
   EXPECT_LT(worst.error, kErrorBound);
   EXPECT_LT(worst.ratio, kRatioBound);
   std::printf("transformer %s: fp32 %.1e, bf16 %.2f of diffusers' error\n", GetParam(), worst.error,
