@@ -85,29 +85,37 @@ absl::StatusOr<Connectors> Connectors::Load(const WeightSet& stored, const Conne
 
 // Registers stand at their own positions of a text, however long the prompt is.
 at::Tensor Connectors::Connect(const Ops& ops, const Connector& connector,
-                               const at::Tensor& features) {
-  const at::Tensor registers = connector.registers.slice(0, features.size(1));
+                               const at::Tensor& features, int64_t text_tokens) {
+  const at::Tensor registers = connector.registers.slice(0, features.size(1), text_tokens);
+  const RotaryTable table = connector.table.First(text_tokens);
   const auto normed = [&](const at::Tensor& t) { return ops.RmsNorm(t, {}, kConnectorEps); };
   at::Tensor x = at::cat({features, registers.unsqueeze(0).expand({features.size(0), -1, -1})}, 1);
   for (const Block& block : connector.blocks) {
-    x = ops.GateResidual(x, block.attention.OfSelf(ops, normed(x), connector.table), {});
+    x = ops.GateResidual(x, block.attention.OfSelf(ops, normed(x), table), {});
     x = ops.GateResidual(x, block.feed_forward(ops, normed(x)), {});
   }
   return normed(x);
 }
 
-Texts Connectors::operator()(const Ops& ops, const std::vector<at::Tensor>& states) const {
+bool Connectors::FillsEvenly(int64_t text_tokens) const {
+  return text_tokens % config_.video.num_registers == 0 &&
+         text_tokens % config_.audio.num_registers == 0;
+}
+
+Texts Connectors::operator()(const Ops& ops, const std::vector<at::Tensor>& states,
+                             int64_t text_tokens) const {
   const at::Tensor stacked = at::stack(states, -1);
   if (!config_.projects_each) {
     const at::Tensor features = video_projection_(ops, RangeNorms(stacked));
-    return {Connect(ops, video_, features), Connect(ops, audio_, features)};
+    return {Connect(ops, video_, features, text_tokens),
+            Connect(ops, audio_, features, text_tokens)};
   }
   const at::Tensor norms = TokenNorms(stacked);
   const auto features = [&](const Linear& projection, const ConnectorConfig& to) {
     return projection(ops, norms * ScaleTo(to.width(), config_.caption_channels));
   };
-  return {Connect(ops, video_, features(video_projection_, config_.video)),
-          Connect(ops, audio_, features(audio_projection_, config_.audio))};
+  return {Connect(ops, video_, features(video_projection_, config_.video), text_tokens),
+          Connect(ops, audio_, features(audio_projection_, config_.audio), text_tokens)};
 }
 
 }  // namespace reel::model::ltx2

@@ -22,14 +22,17 @@ struct Texts {
 // Immutable after loading.
 class Connectors {
  public:
-  // `text_tokens` is L. FAILED_PRECONDITION unless registers fill a text evenly.
+  // `text_tokens`: the most that a text has. FAILED_PRECONDITION unless registers fill it evenly.
   static absl::StatusOr<Connectors> Load(const WeightSet& stored, const ConnectorsConfig& config,
                                          int64_t text_tokens, at::ScalarType dtype,
                                          at::Device device);
 
   // `states`: what GemmaEncoder::Encode gives, each [B, n, C], of tokens that count alone; n is at
-  // most L.
-  Texts operator()(const Ops& ops, const std::vector<at::Tensor>& states) const;
+  // most L, which FillsEvenly takes.
+  Texts operator()(const Ops& ops, const std::vector<at::Tensor>& states,
+                   int64_t text_tokens) const;
+  // Whether the registers of both streams fill so many tokens evenly.
+  bool FillsEvenly(int64_t text_tokens) const;
 
   const ConnectorsConfig& config() const { return config_; }
   int64_t bytes() const { return bytes_; }
@@ -41,8 +44,8 @@ class Connectors {
     FeedForward feed_forward;
   };
   struct Connector {
-    at::Tensor registers;  // [L, width]: as often as they fit
-    RotaryTable table;
+    at::Tensor registers;  // [most of a text, width]: as often as they fit
+    RotaryTable table;     // of as many tokens
     std::vector<Block> blocks;
   };
 
@@ -50,7 +53,8 @@ class Connectors {
 
   Connector TakeConnector(Weights& weights, const std::string& name, const ConnectorConfig& config,
                           int64_t text_tokens) const;
-  static at::Tensor Connect(const Ops& ops, const Connector& connector, const at::Tensor& features);
+  static at::Tensor Connect(const Ops& ops, const Connector& connector, const at::Tensor& features,
+                            int64_t text_tokens);
 
   ConnectorsConfig config_;
   Linear video_projection_, audio_projection_;  // 2.0 has the video's alone, for both

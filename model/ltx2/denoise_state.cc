@@ -13,6 +13,10 @@ TextContext LastRow(const TextContext& text) {
 
 }  // namespace
 
+PreparedTexts PromptOf(const PreparedTexts& texts) {
+  return {LastRow(texts.video), LastRow(texts.audio)};
+}
+
 PreparedTexts Prepare(const Ops& ops, const Transformer& transformer, const Texts& texts) {
   return {transformer.Prepare(ops, Stream::kVideo, texts.video),
           transformer.Prepare(ops, Stream::kAudio, texts.audio)};
@@ -26,7 +30,7 @@ DenoiseState BeginTextToVideo(const Ops& ops, const Transformer& transformer, co
   DenoiseState state;
   state.latents = DrawNoise(sizes, generator, device);
   state.texts = Prepare(ops, transformer, texts);
-  state.prompt = {LastRow(state.texts.video), LastRow(state.texts.audio)};
+  state.prompt = PromptOf(state.texts);
   state.video_tables =
       MakeVideoTables(config, VideoPlaces(config, sizes.video, frame_rate)).To(device);
   state.audio_tables = MakeAudioTables(config, AudioPlaces(config, sizes.audio)).To(device);

@@ -37,13 +37,15 @@ inline double AudioScale(std::optional<double> audio, double video) {
 struct PreparedTexts {
   TextContext video, audio;
 };
+// The last row of both, which is the prompt's. A view.
+PreparedTexts PromptOf(const PreparedTexts& texts);
 // Of what the connectors make of the same rows.
 PreparedTexts Prepare(const Ops& ops, const Transformer& transformer, const Texts& texts);
 
 struct DenoiseState {
   StreamTokens latents;  // [1, S, C] and [1, A, C M], fp32, normalised
   PreparedTexts texts;   // of [negative,] prompt: the negative where the guidance uses it
-  PreparedTexts prompt;  // of the prompt alone
+  PreparedTexts prompt;  // PromptOf(texts)
   StreamTables video_tables, audio_tables;
   Schedule schedule;  // of both streams
   int step = 0;

@@ -18,6 +18,10 @@ struct RotaryTable {
 
   int64_t tokens() const { return cos.size(0); }
   RotaryTable To(at::Device device) const;
+  // Of the first so many tokens.
+  RotaryTable First(int64_t count) const {
+    return {cos.slice(0, 0, count), sin.slice(0, 0, count), rotation};
+  }
 };
 
 // Of an attention whose places have so many axes as the table is given.

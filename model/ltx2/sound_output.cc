@@ -42,7 +42,8 @@ absl::StatusOr<SoundOutput> SoundOutput::Join(AudioVae vae, Vocoder vocoder) {
 }
 
 absl::StatusOr<SoundOutput> SoundOutput::LoadFolder(const std::string& folder, at::ScalarType dtype,
-                                                    at::Device device) {
+                                                    at::Device device,
+                                                    std::optional<uint64_t> random_seed) {
   const std::string vae_folder = folder + "/audio_vae", vocoder_folder = folder + "/vocoder";
   const std::string vae_file = vae_folder + "/config.json";
   const std::string vocoder_file = vocoder_folder + "/config.json";
@@ -51,10 +52,11 @@ absl::StatusOr<SoundOutput> SoundOutput::LoadFolder(const std::string& folder, a
   REEL_ASSIGN_OR_RETURN(const nlohmann::json vocoder_json, ReadJsonFile(vocoder_file));
   REEL_ASSIGN_OR_RETURN(const VocoderConfig vocoder_config,
                         ReadVocoderConfig(vocoder_json, vocoder_file));
-  REEL_ASSIGN_OR_RETURN(const WeightSet vae_weights, WeightSet::OpenFolder(vae_folder, kStem));
+  REEL_ASSIGN_OR_RETURN(const WeightSet vae_weights,
+                        WeightSet::OpenFolder(vae_folder, kStem, random_seed));
   REEL_ASSIGN_OR_RETURN(AudioVae vae, AudioVae::Load(vae_weights, vae_config, dtype, device));
   REEL_ASSIGN_OR_RETURN(const WeightSet vocoder_weights,
-                        WeightSet::OpenFolder(vocoder_folder, kStem));
+                        WeightSet::OpenFolder(vocoder_folder, kStem, random_seed));
   REEL_ASSIGN_OR_RETURN(Vocoder vocoder, Vocoder::Load(vocoder_weights, vocoder_config, device));
   return Join(std::move(vae), std::move(vocoder));
 }

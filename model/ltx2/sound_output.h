@@ -2,6 +2,8 @@
 // The last step of a video's sound: denoised audio tokens to samples.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -17,8 +19,10 @@ class SoundOutput {
   // FAILED_PRECONDITION: the vocoder takes other spectra than the autoencoder makes.
   static absl::StatusOr<SoundOutput> Join(AudioVae vae, Vocoder vocoder);
   // Reads `audio_vae` and `vocoder` of a model's folder; the first in `dtype`, the second in fp32.
+  // With a seed their values are random.
   static absl::StatusOr<SoundOutput> LoadFolder(const std::string& folder, at::ScalarType dtype,
-                                                at::Device device);
+                                                at::Device device,
+                                                std::optional<uint64_t> random_seed = {});
 
   SoundFormat format() const;
   // Samples of each channel that so many tokens make: shorter than the pictures, by 30 ms or so.

@@ -89,7 +89,7 @@ Texts TextsOf(const Ops& ops, const Networks& networks, bool with_negative) {
   for (const int64_t row : with_negative ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{0}) {
     const int64_t count = gemma["mask"][row].sum().item<int64_t>();
     const at::Tensor counted = states[row].slice(0, kTextTokens - count).unsqueeze(0).to(dtype);
-    const Texts texts = networks.connectors(ops, counted.unbind(-1));
+    const Texts texts = networks.connectors(ops, counted.unbind(-1), kTextTokens);
     video.push_back(texts.video);
     audio.push_back(texts.audio);
   }

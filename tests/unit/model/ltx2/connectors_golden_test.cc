@@ -31,7 +31,7 @@ at::Tensor StatesOf(const Golden& gemma, const char* name, int64_t row) {
 Texts Connected(const Connectors& connectors, const at::Tensor& states, at::ScalarType dtype) {
   TestRun test;
   const Ops ops(test.run);
-  return connectors(ops, states.unsqueeze(0).to(dtype).unbind(-1));
+  return connectors(ops, states.unsqueeze(0).to(dtype).unbind(-1), kTextTokens);
 }
 
 struct OfStreams {
