@@ -2,6 +2,7 @@
 #include "model/pass_work.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/types/span.h"
 #include "model/first_step.h"
@@ -23,6 +24,25 @@ int StepsOf(const GenerationSpec& resolved, const Pass& pass) {
   return pass.by_strength ? steps - FirstStep(steps, resolved.denoise_strength.value_or(1)) : steps;
 }
 
+// That the request's guidance adds to each of a token's: away from the negative prompt, which a
+// pass may go without, and those of models with sound.
+struct GuidanceRows {
+  int negative = 0, further = 0;
+};
+
+GuidanceRows RowsOfGuidance(const GenerationSpec& resolved) {
+  const auto above = [](std::optional<double> scale, double least) {
+    return scale.value_or(least) > least;
+  };
+  const bool negative =
+      above(resolved.guidance_scale, 1) || above(resolved.audio_guidance_scale, 1);
+  const bool perturbed = !resolved.stg_blocks.empty() &&
+                         (above(resolved.stg_scale, 0) || above(resolved.audio_stg_scale, 0));
+  const bool isolated =
+      above(resolved.modality_scale, 1) || above(resolved.audio_modality_scale, 1);
+  return {negative ? 1 : 0, (perturbed ? 1 : 0) + (isolated ? 1 : 0)};
+}
+
 }  // namespace
 
 int PassSide(int side, Ratio ratio, int multiple) {
@@ -34,12 +54,13 @@ int PassSide(int side, Ratio ratio, int multiple) {
 std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& card) {
   std::vector<PassWork> passes;
   GenerationSpec video = resolved;
-  const bool is_guided = resolved.guidance_scale.value_or(1) > 1;
+  const GuidanceRows guidance = RowsOfGuidance(resolved);
   for (const Pass& pass : PassesIn(FindPreset(card, resolved.preset))) {
     video.width = PassSide(video.width, pass.sides, card.spatial_multiple);
     video.height = PassSide(video.height, pass.sides, card.spatial_multiple);
     const int64_t tokens = LatentTokens(video, card);
-    const int64_t rows_each = 1 + (pass.guided && is_guided ? 1 : 0) + pass.extra_rows;
+    const int64_t rows_each =
+        1 + (pass.guided ? guidance.negative : 0) + guidance.further + pass.extra_rows;
     passes.push_back({.width = video.width,
                       .height = video.height,
                       .tokens = tokens,

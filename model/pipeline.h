@@ -63,6 +63,12 @@ struct LatentsView {
   absl::Span<const float> data;
 };
 
+// Those of its sound, [channels, latents, bins].
+struct SoundLatentsView {
+  int channels = 0, latents = 0, bins = 0;
+  absl::Span<const float> data;
+};
+
 // A loaded model. Used by the engine thread.
 class Pipeline {
  public:
@@ -97,6 +103,11 @@ class Pipeline {
   virtual void ForgetKept() {}
   // FAILED_PRECONDITION for models without latents.
   virtual absl::StatusOr<LatentsView> Latents(const Generation& generation) const = 0;
+  // FAILED_PRECONDITION for models without latents of sound.
+  virtual absl::StatusOr<SoundLatentsView> SoundLatents(const Generation& generation) const {
+    static_cast<void>(generation);
+    return absl::FailedPreconditionError("the model has no latents of sound");
+  }
 };
 
 }  // namespace reel::model

@@ -33,6 +33,8 @@ class FamilyGeneration : public Generation {
   virtual FiniteCheck CheckLatents() const = 0;
   // The pictures' latents, normalised, [1, C, F, h, w] fp32.
   virtual at::Tensor PictureLatents() const = 0;
+  // Those of the sound, [1, C, A, bins] fp32; undefined where it has none.
+  virtual at::Tensor SoundLatents() const { return {}; }
   // All tensors that use device memory between two steps; some may be undefined.
   virtual std::vector<at::Tensor> tensors() const = 0;
   // Moves those: all, or none if it throws.
@@ -55,7 +57,8 @@ class FamilyGeneration : public Generation {
   std::optional<FiniteCheck> unchecked_;  // of the latest step, not yet read
   FrameSourcePtr frames_;                 // once it decodes
   bool decoded_ = false;
-  mutable at::Tensor host_latents_;  // the last result of Latents
+  // The last results of Latents and SoundLatents.
+  mutable at::Tensor host_latents_, host_sound_latents_;
 };
 
 }  // namespace reel::model

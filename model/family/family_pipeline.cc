@@ -231,6 +231,22 @@ absl::StatusOr<LatentsView> FamilyPipeline::Latents(const Generation& generation
   });
 }
 
+absl::StatusOr<SoundLatentsView> FamilyPipeline::SoundLatents(const Generation& generation) const {
+  return TorchGuard([&]() -> absl::StatusOr<SoundLatentsView> {
+    const ModelScope scope(device_);
+    const FamilyGeneration& mine = Of(generation);
+    if (!mine.ready) return NotReady();
+    const at::Tensor latents = mine.SoundLatents();
+    if (!latents.defined()) return Pipeline::SoundLatents(generation);
+    const at::Tensor x = latents.to(at::kCPU).contiguous();
+    mine.host_sound_latents_ = x;
+    return SoundLatentsView{.channels = static_cast<int>(x.size(1)),
+                            .latents = static_cast<int>(x.size(2)),
+                            .bins = static_cast<int>(x.size(3)),
+                            .data = {x.data_ptr<float>(), static_cast<size_t>(x.numel())}};
+  });
+}
+
 void FamilyPipeline::ForgetKept() {
   const ModelScope scope(device_);
   Forget();

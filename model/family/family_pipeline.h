@@ -40,6 +40,7 @@ class FamilyPipeline : public Pipeline {
   absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                   const kernels::Execution& run) final;
   absl::StatusOr<LatentsView> Latents(const Generation& generation) const final;
+  absl::StatusOr<SoundLatentsView> SoundLatents(const Generation& generation) const final;
   void ForgetKept() final;
 
  protected:

@@ -18,7 +18,7 @@ class Row(NamedTuple):
 ROWS = (
     Row("server/front/config/server_options.h", ("server/front/",), but=("server/front/config/",)),
     Row("model/load_options.h", ("model/", "server/worker/engine/")),
-    Row("model/generation_spec.h", ("model/ltx/", "server/worker/", "server/front/jobs/")),
+    Row("model/generation_spec.h", ("model/ltx/", "model/ltx2/", "server/worker/", "server/front/jobs/")),
     Row("server/front/jobs/job_service.h", ("server/front/jobs/",), structs=("NewJob", "ListQuery")),
 )
 # Member -> why nobody has to read it
@@ -26,6 +26,7 @@ EXEMPT = {
     "EncodingOptions::codec": "H.264 is the only one, and another is refused where the message is read",
     "Condition::content_type": "the decoder looks at the bytes; a wrong one is refused where the message is read",
     "Condition::sha256": "names the bytes for people; a wrong one is refused where the message is read",
+    "GenerationSpec::condition_crf": "no family takes compressed pictures yet, and a request that sets it is refused",
     "CheckedOptions::problems": "of the configuration's own",
     "CheckedOptions::options": "of the configuration's own",
 }

@@ -57,6 +57,23 @@ TEST(RowsTaken, AreAllOfAStepForOneWithMoreThanHalf) {
   EXPECT_EQ(RowsTaken(7, 0), 7);
 }
 
+TEST(PassesOf, AddsARowForEachGuidanceOfAModelWithSound) {
+  GenerationSpec spec = Spec();
+  spec.guidance_scale = 1;
+  const auto rows = [&] { return PassesOf(spec, ExampleCard())[0].rows / 105; };
+  spec.audio_guidance_scale = 7;  // away from the negative prompt, which both share
+  EXPECT_EQ(rows(), 2);
+  spec.stg_scale = 1;
+  EXPECT_EQ(rows(), 2);  // of no block
+  spec.stg_blocks = {28};
+  EXPECT_EQ(rows(), 3);
+  spec.audio_modality_scale = 3;
+  spec.modality_scale = 1;
+  EXPECT_EQ(rows(), 4);
+  spec.stg_scale = 0;
+  EXPECT_EQ(rows(), 3);
+}
+
 TEST(PassesOf, ScalesEachPassFromTheOneBefore) {
   EXPECT_THAT(PassesOf(Spec("twice"), ExampleCard()),
               ElementsAre(PassWork{128, 96, 36, 3 * 36, 40}, PassWork{256, 192, 144, 2 * 144, 13}));

@@ -14,39 +14,13 @@
 #include "gtest/gtest.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/tiny_ltx2.h"
 
 namespace reel::model::ltx2 {
 namespace {
 
 std::string PathOf(const std::string& folder, const char* file) {
   return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/" + folder + "/" + file;
-}
-
-bool Contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
-
-// One tensor by golden_ltx2.fill's rule.
-at::Tensor Filled(const std::string& name, const std::vector<int64_t>& shape,
-                  at::Generator& generator) {
-  const at::Tensor r = at::randn(shape, generator, at::TensorOptions(at::kFloat));
-  if (Contains(name, "table") || Contains(name, "abs_pos")) return 0.1 * r;
-  if (shape.size() == 1) return Contains(name, "norm") ? 1 + 0.1 * r : 0.1 * r;
-  return r / std::sqrt(static_cast<double>(r[0].numel()));
-}
-
-std::string Safetensors(const nlohmann::json& shapes, uint64_t seed) {
-  at::Generator generator = at::detail::createCPUGenerator(seed);
-  nlohmann::json header;
-  std::string data;
-  for (const auto& [name, sizes] : shapes.items()) {  // in the order of bytes
-    const auto shape = sizes.get<std::vector<int64_t>>();
-    const at::Tensor tensor = Filled(name, shape, generator).contiguous();
-    const size_t begin = data.size();
-    data.append(static_cast<const char*>(tensor.data_ptr()), tensor.nbytes());
-    header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {begin, data.size()}}};
-  }
-  return SafetensorsBytes(header.dump(), data);
 }
 
 double RootOfMeanSquare(const at::Tensor& x) {
@@ -61,7 +35,7 @@ TinyComponent::TinyComponent(const std::string& component, const std::string& va
   const std::map<std::string, uint64_t> seeds = {
       {"transformer", 0}, {"vae", 1}, {"connectors", 2}, {"latent_upsampler", 6}};
   scratch_.Write("diffusion_pytorch_model.safetensors",
-                 Safetensors(*ReadJsonFile(PathOf(folder_, "shapes.json")), seeds.at(component)));
+                 DrawnWeights(*ReadJsonFile(PathOf(folder_, "shapes.json")), seeds.at(component)));
 }
 
 nlohmann::json TinyComponent::config() const {

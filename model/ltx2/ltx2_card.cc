@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx2/ltx2_card.h"
+
+#include "model/layers/load_dtype.h"
+#include "model/ltx2/presets.h"
+#include "model/ltx2/video_vae_config.h"
+
+namespace reel::model::ltx2 {
+namespace {
+
+std::string FamilyOf(Version version) {
+  switch (version) {
+    case Version::k2_0:
+      return "LTX-2.0";
+    case Version::k2_3:
+      return "LTX-2.3";
+    case Version::k2_5:
+      break;
+  }
+  return "LTX-2.5";
+}
+
+ModelLimits LimitsOf(const Ltx2Model& model, const ModelTraits& traits) {
+  ModelLimits limits;
+  limits.min_size =
+      static_cast<int>(LeastLatentSide(model.vae_config) * model.vae_config.spatial_compression);
+  limits.max_size = 3840;
+  limits.max_frames = 481;
+  limits.max_latent_tokens = 65'536;
+  limits.max_frame_rate = 60;
+  limits.max_text_tokens = kMostTextTokens;
+  limits.stg_blocks = traits.perturbs && !traits.is_distilled ? static_cast<int>(traits.layers) : 0;
+  return limits;
+}
+
+}  // namespace
+
+ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
+  const TransformerConfig& config = model.transformer.config();
+  const ModelTraits traits = {.version = config.version(),
+                              .is_distilled = model.is_distilled(),
+                              .perturbs = config.perturbs,
+                              .layers = config.num_layers};
+  ModelCard card;
+  card.name = name;
+  card.family = FamilyOf(traits.version);
+  card.weights_sha256 = model.weights_sha256;
+  card.parameters = model.parameters;
+  card.weight_bytes = model.bytes;
+  card.spatial_multiple = static_cast<int>(model.vae_config.spatial_compression);
+  card.temporal_multiple = static_cast<int>(model.vae_config.temporal_compression);
+  card.limits = LimitsOf(model, traits);
+  card.defaults = DefaultsFor(traits);
+  card.presets = PresetsFor(traits);
+  card.sound = model.sound.format();
+  // A step takes one video: the streams of several are not packed.
+  card.steps_alone = true;
+  const std::string dtype = DtypeName(model.dtype);
+  for (const char* op : {"rms_norm", "adaln_rms_norm", "adaln_layer_norm", "gate_residual",
+                         "linear", "linear_gelu"}) {
+    card.calls.push_back({op, dtype, config.video.width()});
+  }
+  for (const char* op : {"channel_norm_silu", "conv3d"}) {
+    card.calls.push_back({op, dtype, model.vae_config.decoder_out});
+  }
+  return card;
+}
+
+}  // namespace reel::model::ltx2

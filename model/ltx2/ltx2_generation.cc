@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx2/ltx2_generation.h"
+
+namespace reel::model::ltx2 {
+namespace {
+
+TextContext Moved(const TextContext& text, at::Device where) {
+  const auto moved = [where](const at::Tensor& t) { return t.defined() ? t.to(where) : t; };
+  return {moved(text.tokens), moved(text.bias)};
+}
+
+StreamTables Moved(const StreamTables& tables, at::Device where) {
+  return tables.own.cos.defined() ? tables.To(where) : tables;
+}
+
+}  // namespace
+
+int64_t Ltx2Generation::rows() const {
+  const StreamGuidance& guidance = state.guidance;
+  const int64_t of_a_token = 1 + (guidance.uses_negative() ? 1 : 0) +
+                             (guidance.uses_perturbed() ? 1 : 0) +
+                             (guidance.uses_isolated() ? 1 : 0);
+  return sizes.video.tokens() * of_a_token;
+}
+
+// The prompt's row is a view of the texts.
+std::vector<at::Tensor> Ltx2Generation::tensors() const {
+  std::vector<at::Tensor> all = {state.latents.video,      state.latents.audio,
+                                 state.texts.video.tokens, state.texts.video.bias,
+                                 state.texts.audio.tokens, state.texts.audio.bias};
+  for (const StreamTables* tables : {&state.video_tables, &state.audio_tables}) {
+    for (const RotaryTable* table : {&tables->own, &tables->cross}) {
+      all.insert(all.end(), {table->cos, table->sin});
+    }
+  }
+  return all;
+}
+
+void Ltx2Generation::MoveTo(at::Device where) {
+  if (!ready) return;  // its texts are short of being kept, and are read again or moved when it is
+  DenoiseState there = state;
+  there.latents = {state.latents.video.to(where), state.latents.audio.to(where)};
+  there.texts = {Moved(state.texts.video, where), Moved(state.texts.audio, where)};
+  there.prompt = PromptOf(there.texts);
+  there.video_tables = Moved(state.video_tables, where);
+  there.audio_tables = Moved(state.audio_tables, where);
+  state = std::move(there);  // all of it, or nothing
+}
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One video with sound of an LTX-2 model in the making.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/family/family_generation.h"
+#include "model/ltx2/denoise_state.h"
+#include "model/ltx2/prompts.h"
+
+namespace reel::model::ltx2 {
+
+// A plain state: the pipeline moves it.
+class Ltx2Generation final : public FamilyGeneration {
+ public:
+  Ltx2Generation(GenerationSpec resolved, at::Device model_device)
+      : FamilyGeneration(std::move(resolved), model_device) {}
+
+  PassSteps pass() const override { return {state.step, state.schedule.steps()}; }
+  int64_t rows() const override;
+  TextFacts text_facts() const override { return texts; }
+  FiniteCheck CheckLatents() const override {
+    return {{state.latents.video, state.latents.audio}, step()};
+  }
+  at::Tensor PictureLatents() const override {
+    return UnpackLatents(state.latents.video, sizes.video);
+  }
+  at::Tensor SoundLatents() const override {
+    return UnpackAudio(state.latents.audio, sizes.mel_bins);
+  }
+  std::vector<at::Tensor> tensors() const override;
+  void MoveTo(at::Device where) override;
+
+  LatentSizes sizes;
+  DenoiseState state;
+
+  // For EncodeNext: one text at a time, the negative first.
+  std::vector<std::string> unread;
+  std::vector<Texts> connected;  // [1, L, width] each
+  TextFacts texts;
+};
+
+}  // namespace reel::model::ltx2

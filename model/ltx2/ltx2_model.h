@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of one LTX-2 model: read from a diffusers folder, on one device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "model/latents/latents.h"
+#include "model/layers/weights.h"
+#include "model/load_options.h"
+#include "model/ltx2/prompts.h"
+#include "model/ltx2/sound_output.h"
+#include "model/ltx2/transformer.h"
+#include "model/sampler/schedule.h"
+#include "model/vae/vae_config.h"
+#include "model/vae/vae_decoder.h"
+
+namespace reel::model::ltx2 {
+
+// The most tokens of a text, with those that fill it.
+inline constexpr int kMostTextTokens = 1024;
+
+struct Ltx2Model {
+  at::ScalarType dtype = at::kFloat;  // of all but the vocoder, which computes in fp32
+  at::Device device = at::kCPU;
+  SchedulerConfig scheduler;
+  Prompts prompts;
+  Transformer transformer;
+  VaeConfig vae_config;
+  // The encoder is not loaded: nothing gives pictures to this family yet.
+  VaeDecoder decoder;
+  LatentStatistics statistics;  // fp32
+  SoundOutput sound;
+  int64_t parameters = 0, bytes = 0;
+  std::string weights_sha256;  // of all its files together; empty without a manifest
+
+  // Whether it was trained for a few given steps, without guidance: its schedule does not depend on
+  // the size of the video.
+  bool is_distilled() const { return !scheduler.use_dynamic_shifting; }
+};
+
+// `options` as for LTX-Video. Throws what libtorch throws. NOT_FOUND and FAILED_PRECONDITION name
+// the part that is missing, not supported, or of another size than its neighbours.
+absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& options,
+                                                         at::Device device,
+                                                         Values values = Values::kStored);
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defaults and presets of the releases, and the guidance and sampler that a resolved request asks
+// for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ltx2/denoise_state.h"
+#include "model/ltx2/transformer_config.h"
+#include "model/model_card.h"
+
+namespace reel::model::ltx2 {
+
+// What a model is, as far as defaults and presets go.
+struct ModelTraits {
+  Version version = Version::k2_3;
+  bool is_distilled = false;
+  bool perturbs = true;  // has guidance away from perturbed blocks
+  int64_t layers = 0;    // of the transformer
+};
+
+// Those of diffusers' call. A distilled model has no guidance: its values stay unset, so that a
+// request for it is refused by name.
+GenerationSpec DefaultsFor(const ModelTraits& traits);
+
+// Of one pass each.
+std::vector<Preset> PresetsFor(const ModelTraits& traits);
+
+StreamGuidance GuidanceOf(const GenerationSpec& resolved);
+// Euler unless the preset says another.
+Sampler SamplerOf(const GenerationSpec& resolved);
+
+}  // namespace reel::model::ltx2

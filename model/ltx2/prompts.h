@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prompts to the texts of both streams, and a bounded memory of them: the tokenizer, Gemma and the
+// connectors together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/bridge/ops.h"
+#include "model/ltx2/connectors.h"
+#include "model/pipeline.h"
+#include "model/text/gemma_encoder.h"
+#include "model/text/text_memory.h"
+#include "model/text/text_notices.h"
+#include "model/tokenizer/bpe_tokenizer.h"
+
+namespace reel::model::ltx2 {
+
+// Without the white space at its ends, as Python's strip has it. The reference strips prompts.
+std::string_view Stripped(std::string_view text);
+
+struct ConnectedPrompt {
+  Texts texts;  // one row of each
+  TextSummary summary;
+};
+
+// Confined to the engine thread.
+class Prompts {
+ public:
+  Prompts(BpeTokenizer tokenizer, GemmaEncoder encoder, Connectors connectors, int64_t memory_bytes)
+      : tokenizer_(std::move(tokenizer)),
+        encoder_(std::move(encoder)),
+        connectors_(std::move(connectors)),
+        memory_(memory_bytes) {}
+
+  // INVALID_ARGUMENT: registers do not fill texts of so many tokens.
+  absl::Status CheckLength(int length) const;
+
+  // A text of `length` tokens with the registers that fill it. Only tokens of the prompt are
+  // computed by Gemma, at the places that they have behind padding.
+  absl::StatusOr<ConnectedPrompt> Encode(const Ops& ops, const std::string& text, int length);
+
+  int64_t parameters() const { return encoder_.parameters() + connectors_.parameters(); }
+  int64_t bytes() const { return encoder_.bytes() + connectors_.bytes(); }
+  int64_t remembered_bytes() const { return memory_.bytes(); }
+  void Forget() { memory_.Forget(); }
+  // Since this was asked last.
+  PromptCounts TakeCounts() { return std::exchange(counts_, {}); }
+
+ private:
+  // What an entry depends on: text, length, the plan's name.
+  using Key = std::tuple<std::string, int, std::string>;
+
+  BpeTokenizer tokenizer_;
+  GemmaEncoder encoder_;
+  Connectors connectors_;
+  TextMemory<Key, ConnectedPrompt> memory_;
+  PromptCounts counts_;
+};
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole LTX-2 model that makes a film in a second: the tiny components of tests/golden/ltx2 and
+// ltx2_sound as a folder on disk, with weights drawn from seeds in the order of golden_ltx2.py.
+// Free of torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nlohmann/json_fwd.hpp"
+#include "tests/unit/model/weights/weight_file.h"
+
+namespace reel::model::ltx2 {
+
+// A safetensors file of tensors with these shapes, by name. Norms lie around `norm`.
+std::string DrawnWeights(const nlohmann::json& shapes, uint64_t seed, double norm = 1);
+
+enum class Scheduler { kDynamic, kStatic };  // of the releases with many steps; of distilled ones
+
+class TinyFolder {
+ public:
+  // Of a generation, "2.0" (its sound at 600 Hz) or "2.3" (at 48 kHz).
+  explicit TinyFolder(const std::string& variant, Scheduler scheduler = Scheduler::kDynamic);
+  const std::string& path() const { return scratch_.path(); }
+  // Replaces a value of `part`/config.json.
+  void Set(const std::string& part, const std::string& key, const nlohmann::json& value) const;
+  void Remove(const std::string& part) const;
+
+ private:
+  const reel::testing::TempFolder scratch_;
+};
+
+}  // namespace reel::model::ltx2

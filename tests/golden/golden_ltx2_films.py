@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole calls of LTX2Pipeline on tiny models of two generations, from prompts to pictures and sound.
+
+The models are the components of `golden_ltx2.py`, `golden_ltx2_vae.py` and `golden_ltx2_sound.py`, behind a Gemma whose vocabulary is that of
+`bpe_tokenizer/`. Latents are those behind the last step, normalised, as tokens. Of frames every 31st value is kept, of waves every 7th.
+"""
+import json
+import pathlib
+
+import golden_gemma
+import golden_ltx2
+import golden_ltx2_calls
+import golden_ltx2_sound
+import golden_ltx2_vae
+
+HERE = pathlib.Path(__file__).parent
+FOLDER = HERE / "ltx2" / "films"
+TOKENIZER = HERE / "bpe_tokenizer" / "with_bos" / "tokenizer.json"
+FRAME_STRIDE, WAVE_STRIDE = 31, 7
+PROMPT, NEGATIVE = "a red fox walks through a snowy forest. its steps crunch", "blurry, silent"
+LENGTH, STEPS, SEED = 64, 3, 77
+TEXT = {**golden_gemma.TEXT, "vocab_size": 651}
+VOCODERS = {"2.0": "vocoder", "2.3": "vocoder_extended"}
+NO_STG = {"stg_scale": 0.0, "audio_stg_scale": 0.0}  # 2.0 ignores it
+FILMS = {
+    "2.0": {"guided": (24.0, {**golden_ltx2_calls.ALL, **NO_STG})},
+    "2.3": {"guided": (25.0, golden_ltx2_calls.ALL), "plain": (24.0, golden_ltx2_calls.NONE),
+            "distilled": (24.0, {**golden_ltx2_calls.NONE, "sigmas": [1.0, 0.909375, 0.421875]})}}
+
+
+def gemma():
+    """And the shapes of its weights by their names in the file."""
+    import torch
+    from transformers import Gemma3TextConfig, Gemma3TextModel
+    encoder = Gemma3TextModel(Gemma3TextConfig(**TEXT)).eval()
+    generator = torch.Generator().manual_seed(5)
+    state, shapes = {}, {}
+    for name, old in sorted(encoder.state_dict().items(), key=lambda item: item[0].encode()):
+        r = torch.randn(old.shape, generator=generator)
+        shapes[f"language_model.model.{name}"] = list(old.shape)
+        state[name] = 0.1 * r if old.ndim == 1 else r / old[0].numel() ** 0.5
+    encoder.load_state_dict(state)
+    return encoder, shapes
+
+
+def stored(name, model_class):
+    import torch
+    from safetensors.torch import load_file
+    folder = golden_ltx2_sound.FOLDER / name
+    model = model_class.from_config(json.loads((folder / "config.json").read_text())).eval()
+    model.load_state_dict({key: value.to(torch.float32) for key, value in load_file(folder / "diffusion_pytorch_model.safetensors").items()})
+    return model
+
+
+def pipeline(variant, scheduler, encoder):
+    from diffusers import AutoencoderKLLTX2Audio, AutoencoderKLLTX2Video, FlowMatchEulerDiscreteScheduler
+    from diffusers.pipelines.ltx2 import LTX2Pipeline
+    from diffusers.pipelines.ltx2.vocoder import LTX2Vocoder, LTX2VocoderWithBWE
+    from transformers import PreTrainedTokenizerFast
+    vae = AutoencoderKLLTX2Video.from_config(golden_ltx2_vae.VAES[variant]).eval()
+    golden_ltx2.fill(vae, 1)
+    name = VOCODERS[variant]
+    vocoder = stored(name, LTX2Vocoder if name == "vocoder" else LTX2VocoderWithBWE)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(TOKENIZER), pad_token="<pad>", bos_token="<bos>", padding_side="left",
+                                        truncation_side="right")
+    pipe = LTX2Pipeline(scheduler=FlowMatchEulerDiscreteScheduler(**scheduler), vae=vae, audio_vae=stored("audio_vae", AutoencoderKLLTX2Audio),
+                        text_encoder=encoder, tokenizer=tokenizer, vocoder=vocoder, **golden_ltx2.both(variant))
+    pipe._callback_tensor_inputs = pipe._callback_tensor_inputs + ["audio_latents"]
+    pipe.set_progress_bar_config(disable=True)
+    return pipe
+
+
+def film(variant, name, encoder):
+    import torch
+    frame_rate, given = FILMS[variant][name]
+    scheduler = golden_ltx2_calls.STATIC if "sigmas" in given else golden_ltx2_calls.DYNAMIC
+    last = {}
+
+    def keep(pipe, i, t, now):
+        last.update({key: value[0].clone() for key, value in now.items()})
+        return {}
+    made = pipeline(variant, scheduler, encoder)(
+        prompt=PROMPT, negative_prompt=NEGATIVE, **golden_ltx2_calls.SIZE, **given, frame_rate=frame_rate, num_inference_steps=STEPS,
+        generator=torch.Generator().manual_seed(SEED), spatio_temporal_guidance_blocks=[1], callback_on_step_end=keep,
+        callback_on_step_end_tensor_inputs=["latents", "audio_latents"], max_sequence_length=LENGTH, output_type="pt")
+    frames = made.frames[0].permute(0, 2, 3, 1)  # [T, H, W, 3] in 0..1
+    print("ltx2/films", variant, name, list(frames.shape), list(made.audio.shape), "rms of the wave %.3f" % made.audio.pow(2).mean().sqrt(),
+          "spread of the frames %.3f" % frames.std())
+    return {f"{name}.video": last["latents"], f"{name}.audio": last["audio_latents"], f"{name}.frames": frames.flatten()[::FRAME_STRIDE],
+            f"{name}.wave": made.audio[0].flatten()[::WAVE_STRIDE]}
+
+
+def generate():
+    import torch
+    torch.set_grad_enabled(False)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    encoder, shapes = gemma()
+    config = {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": TEXT}
+    (FOLDER / "text_encoder.json").write_text(json.dumps({"config": config, "shapes": shapes}, separators=(",", ":")) + "\n")
+    for variant, films in FILMS.items():
+        tensors = {}
+        for name in films:
+            tensors.update(film(variant, name, encoder))
+        golden_ltx2.save(FOLDER / variant, tensors)
