@@ -4,7 +4,6 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -13,23 +12,12 @@
 #include "model/registry.h"
 #include "model/resolve.h"
 #include "server/render/condition_files.h"
+#include "server/render/exact_file.h"
 #include "server/render/interrupt.h"
-#include "server/render/safetensors_writer.h"
 #include "server/worker/media/condition_decoder.h"
 
 namespace reel::render {
 namespace {
-
-class TensorSink : public model::FrameSink {
- public:
-  explicit TensorSink(SafetensorsWriter& writer) : writer_(writer) {}
-  model::FrameFormat format() const override { return model::FrameFormat::kRgbF32; }
-  bool HasRoom() const override { return true; }
-  absl::Status Push(const model::FramesView& frames) override { return writer_.Write(frames.data); }
-
- private:
-  SafetensorsWriter& writer_;
-};
 
 // Runs one spec, and checks for an interrupt between any two pieces.
 class ExactRun {
@@ -93,26 +81,33 @@ class ExactRun {
   }
 
   absl::Status Write(model::Generation& generation, const kernels::Execution& run, PartFile& file) {
-    std::vector<TensorShape> tensors;
-    const auto latents = pipeline_.Latents(generation);
-    if (!latents.ok() && !absl::IsFailedPrecondition(latents.status())) return latents.status();
-    if (latents.ok()) {
-      tensors.push_back(
-          {"latents", {1, latents->channels, latents->frames, latents->height, latents->width}});
-    }
-    tensors.push_back({"frames", {spec_.num_frames, spec_.height, spec_.width, 3}});
-    SafetensorsWriter writer(file, std::move(tensors));
-    REEL_RETURN_IF_ERROR(writer.WriteHeader());
-    if (latents.ok()) {
-      REEL_RETURN_IF_ERROR(writer.Write({reinterpret_cast<const std::byte*>(latents->data.data()),
-                                         latents->data.size() * sizeof(float)}));
-    }
-    TensorSink sink(writer);
+    ExactFile exact(file, {"frames", {spec_.num_frames, spec_.height, spec_.width, 3}},
+                    spec_.sound.value_or(false));
+    REEL_RETURN_IF_ERROR(AddLatents(generation, exact));
     for (bool last = false; !last;) {
       REEL_RETURN_IF_ERROR(Proceed(model::Stage::kDecode, num_steps_));
-      REEL_ASSIGN_OR_RETURN(last, pipeline_.DecodeNext(generation, sink, run));
+      REEL_ASSIGN_OR_RETURN(last, pipeline_.DecodeNext(generation, exact, run));
     }
-    return writer.Finish();
+    return exact.Finish();
+  }
+
+  // Those that the model has.
+  absl::Status AddLatents(const model::Generation& generation, ExactFile& exact) {
+    const auto latents = pipeline_.Latents(generation);
+    if (latents.ok()) {
+      exact.Add(
+          {"latents", {1, latents->channels, latents->frames, latents->height, latents->width}},
+          latents->data);
+    } else if (!absl::IsFailedPrecondition(latents.status())) {
+      return latents.status();
+    }
+    const auto sound = pipeline_.SoundLatents(generation);
+    if (sound.ok()) {
+      exact.Add({"audio_latents", {1, sound->channels, sound->latents, sound->bins}}, sound->data);
+    } else if (!absl::IsFailedPrecondition(sound.status())) {
+      return sound.status();
+    }
+    return absl::OkStatus();
   }
 
   model::Pipeline& pipeline_;

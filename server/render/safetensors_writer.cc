@@ -24,6 +24,14 @@ int64_t TensorShape::bytes() const {
 
 absl::Status SafetensorsWriter::WriteHeader() {
   std::vector<std::string> entries;
+  if (!metadata_.empty()) {
+    const std::string words =
+        absl::StrJoin(metadata_, ",",
+                      [](std::string* text, const std::pair<const std::string, std::string>& word) {
+                        absl::StrAppend(text, "\"", word.first, "\":\"", word.second, "\"");
+                      });
+    entries.push_back(absl::StrCat("\"__metadata__\":{", words, "}"));
+  }
   int64_t offset = 0;
   for (const TensorShape& tensor : tensors_) {
     entries.push_back(absl::StrCat("\"", tensor.name, R"(":{"dtype":"F32","shape":[)",

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,8 +24,9 @@ struct TensorShape {
 class SafetensorsWriter {
  public:
   // `file` outlives the writer.
-  SafetensorsWriter(PartFile& file, std::vector<TensorShape> tensors)
-      : file_(file), tensors_(std::move(tensors)) {}
+  SafetensorsWriter(PartFile& file, std::vector<TensorShape> tensors,
+                    std::map<std::string, std::string> metadata = {})
+      : file_(file), tensors_(std::move(tensors)), metadata_(std::move(metadata)) {}
 
   absl::Status WriteHeader();
   absl::Status Write(absl::Span<const std::byte> data);
@@ -33,6 +36,7 @@ class SafetensorsWriter {
  private:
   PartFile& file_;
   std::vector<TensorShape> tensors_;
+  std::map<std::string, std::string> metadata_;  // plain words, without quotation marks
   int64_t written_ = 0;
 };
 

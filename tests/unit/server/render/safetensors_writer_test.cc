@@ -42,6 +42,17 @@ TEST(SafetensorsWriter, WritesHeaderAndDataInOrder) {
   EXPECT_EQ(last, 5);
 }
 
+TEST(SafetensorsWriter, WritesMetadataBeforeTheTensors) {
+  const reel::testing::TempFolder folder;
+  auto file = *PartFile::Open(folder.File("a.safetensors"), PartFile::Mode::kScratch);
+  SafetensorsWriter writer(file, {{"a", {1}}}, {{"rate", "8000"}, {"sound", "mono"}});
+  ASSERT_TRUE(writer.WriteHeader().ok());
+  ASSERT_TRUE(writer.Write(Bytes({1})).ok());
+  ASSERT_TRUE(file.Commit().ok());
+  EXPECT_THAT(folder.Read("a.safetensors").substr(8),
+              StartsWith(R"({"__metadata__":{"rate":"8000","sound":"mono"},"a":{"dtype")"));
+}
+
 TEST(SafetensorsWriter, NoticesMissingData) {
   const reel::testing::TempFolder folder;
   auto file = *PartFile::Open(folder.File("a.safetensors"), PartFile::Mode::kScratch);

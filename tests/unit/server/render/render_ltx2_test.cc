@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// reel-render with a tiny LTX-2 model, from a prompt to a film with sound, against what diffusers
+// made of the same prompt (tests/golden/ltx2/films).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "model/weights/weight_set.h"
+#include "tests/fakes/decoded_video.h"
+#include "tests/fakes/tiny_ltx2.h"
+#include "tests/unit/server/render/render_program.h"
+
+namespace reel::render {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr size_t kFrameStride = 31, kWaveStride = 7;
+constexpr int kFrames = 17, kSampleRate = 48'000;
+
+std::vector<float> Floats(const model::WeightSet& set, const std::string& name) {
+  const model::StoredTensor* stored = set.Find(name);
+  if (stored == nullptr) {
+    ADD_FAILURE() << "no tensor " << name;
+    return {};
+  }
+  std::vector<float> values(stored->bytes().size() / sizeof(float));
+  std::memcpy(values.data(), stored->bytes().data(), stored->bytes().size());
+  return values;
+}
+
+// The root of the mean square of an error, over that of what is expected.
+double RelativeError(const std::vector<float>& actual, size_t stride,
+                     const std::vector<float>& expected) {
+  EXPECT_EQ((actual.size() + stride - 1) / stride, expected.size());
+  double errors = 0, squares = 0;
+  for (size_t i = 0; i < expected.size() && i * stride < actual.size(); ++i) {
+    const double error = actual[i * stride] - expected[i];
+    errors += error * error;
+    squares += double{expected[i]} * expected[i];
+  }
+  return std::sqrt(errors / squares);
+}
+
+class RenderLtx2 : public RenderProgram {
+ protected:
+  tests::ProgramResult Render(const std::string& output, std::vector<std::string> extra = {}) {
+    std::vector<std::string> arguments = {
+        "--model",
+        model_.path(),
+        "--dtype",
+        "fp32",
+        "--prompt",
+        "a red fox walks through a snowy forest. its steps crunch",
+        "--negative-prompt",
+        "blurry, silent",
+        "--width",
+        "96",
+        "--height",
+        "64",
+        "--num-frames",
+        std::to_string(kFrames),
+        "--frame-rate",
+        "25",
+        "--steps",
+        "3",
+        "--seed",
+        "77",
+        "--max-text-tokens",
+        "64",
+        "--output",
+        folder_.File(output)};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    return RunWith(std::move(arguments));
+  }
+
+  const model::ltx2::TinyFolder model_{"2.3"};
+};
+
+TEST_F(RenderLtx2, MakesTheFilmOfDiffusers) {
+  const auto done =
+      Render("out.safetensors", {"--guidance-scale", "3", "--guidance-rescale", "0.7",
+                                 "--stg-scale", "1", "--stg-blocks", "1", "--modality-scale", "3",
+                                 "--audio-guidance-scale", "7", "--audio-guidance-rescale", "0.6",
+                                 "--audio-stg-scale", "1.5", "--audio-modality-scale", "2.5"});
+  ASSERT_EQ(done.status, 0) << done.errors;
+  const auto golden = model::WeightSet::OpenFile(std::string(std::getenv("REEL_SOURCE")) +
+                                                 "/tests/golden/ltx2/films/2.3/golden.safetensors");
+  const auto ours = model::WeightSet::OpenFile(folder_.File("out.safetensors"));
+  ASSERT_TRUE(golden.ok() && ours.ok()) << golden.status() << ours.status();
+  EXPECT_LT(RelativeError(Floats(*ours, "frames"), kFrameStride, Floats(*golden, "guided.frames")),
+            1e-5);
+  EXPECT_LT(RelativeError(Floats(*ours, "wave"), kWaveStride, Floats(*golden, "guided.wave")),
+            5e-5);
+  EXPECT_EQ(ours->Metadata("sample_rate"), std::to_string(kSampleRate));
+  EXPECT_EQ(ours->Find("latents")->entry->shape, (std::vector<int64_t>{1, 8, 3, 2, 3}));
+  EXPECT_EQ(ours->Find("audio_latents")->entry->shape, (std::vector<int64_t>{1, 2, 17, 4}));
+  EXPECT_EQ(ours->Find("wave")->entry->shape, (std::vector<int64_t>{2, 31'200}));
+}
+
+TEST_F(RenderLtx2, MakesAFilmWithPicturesAndSound) {
+  const auto done = Render("out.mp4");
+  ASSERT_EQ(done.status, 0) << done.errors;
+  const auto film = reel::testing::Decode(folder_.Read("out.mp4"));
+  ASSERT_TRUE(film.ok()) << film.status();
+  EXPECT_EQ(film->luma.size(), static_cast<size_t>(kFrames));
+  EXPECT_EQ(film->sample_rate, kSampleRate);
+  EXPECT_EQ(film->channels, 2);
+  // As long as the pictures, which the model's sound is 30 ms short of.
+  EXPECT_GE(film->sound.size() / 2, static_cast<size_t>(kSampleRate) * kFrames / 25);
+  double squares = 0;
+  for (const float sample : film->sound) squares += double{sample} * sample;
+  EXPECT_GT(std::sqrt(squares / static_cast<double>(film->sound.size())), 0.1);
+}
+
+TEST_F(RenderLtx2, MakesASilentFilmWhereItIsAskedTo) {
+  const auto done = Render("out.mp4", {"--no-sound"});
+  ASSERT_EQ(done.status, 0) << done.errors;
+  const auto film = reel::testing::Decode(folder_.Read("out.mp4"));
+  ASSERT_TRUE(film.ok()) << film.status();
+  EXPECT_EQ(film->luma.size(), static_cast<size_t>(kFrames));
+  EXPECT_EQ(film->sample_rate, 0);
+}
+
+TEST_F(RenderLtx2, ChecksAModelByItsGeneration) {
+  const auto good = RunWith({"--check", "--model", model_.path()});
+  EXPECT_EQ(good.status, 0) << good.errors;
+  EXPECT_THAT(good.out, HasSubstr("can be loaded: LTX-2.3"));
+  model_.Remove("vocoder");
+  const auto bad = RunWith({"--check", "--model", model_.path()});
+  EXPECT_EQ(bad.status, 7);
+  EXPECT_THAT(bad.errors, HasSubstr("the model has no vocoder"));
+}
+
+}  // namespace
+}  // namespace reel::render
