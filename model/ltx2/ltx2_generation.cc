@@ -37,7 +37,7 @@ std::vector<at::Tensor> Ltx2Generation::tensors() const {
 }
 
 void Ltx2Generation::MoveTo(at::Device where) {
-  if (!ready) return;  // its texts are short of being kept, and are read again or moved when it is
+  if (!ready) return;  // its texts are those that the model remembers
   DenoiseState there = state;
   there.latents = {state.latents.video.to(where), state.latents.audio.to(where)};
   there.texts = {Moved(state.texts.video, where), Moved(state.texts.audio, where)};

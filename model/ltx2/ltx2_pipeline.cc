@@ -81,7 +81,17 @@ class Ltx2Pipeline final : public FamilyPipeline {
       mine->unread.push_back(spec.negative_prompt.value_or(""));
     }
     mine->unread.push_back(spec.prompt);
+    AddNotices(spec, *mine);
     return mine;
+  }
+
+  void AddNotices(const GenerationSpec& spec, Ltx2Generation& mine) const {
+    const bool asked = spec.stg_scale.value_or(0) > 0 || spec.audio_stg_scale.value_or(0) > 0;
+    if (!asked || model_->transformer.config().perturbs) return;
+    mine.texts.notices.push_back(
+        {"STG_IGNORED",
+         "The model was not trained for guidance away from perturbed blocks; stg_scale and "
+         "audio_stg_scale have no effect."});
   }
 
   absl::Status CheckShape(const GenerationSpec& spec) const {

@@ -39,9 +39,9 @@ void SetGuidance(const ModelTraits& traits, GenerationSpec& spec) {
   spec.audio_guidance_scale = 7;
   spec.audio_guidance_rescale = 0.7;
   spec.audio_modality_scale = 3;
+  spec.stg_scale = traits.perturbs ? 1 : 0;
+  spec.audio_stg_scale = spec.stg_scale;
   if (!traits.perturbs) return;
-  spec.stg_scale = 1;
-  spec.audio_stg_scale = 1;
   // A smaller model's last one.
   spec.stg_blocks = {static_cast<int>(std::min(kPerturbedBlock, traits.layers - 1))};
 }

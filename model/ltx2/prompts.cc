@@ -54,7 +54,8 @@ absl::StatusOr<ConnectedPrompt> Prompts::Encode(const Ops& ops, const std::strin
   ++counts_.encoded;
   REEL_ASSIGN_OR_RETURN(const TokenIds tokens, tokenizer_.Encode(Stripped(text), length));
   const auto padding = std::count(tokens.mask.begin(), tokens.mask.end(), 0);
-  // A model without a token in front has none of an empty text: as one of padding.
+  // Gemma 3's tokenizer puts a token in front of every text; one that does not has padding alone of
+  // an empty text, of which the last token is read then.
   const int64_t first = std::min<int64_t>(padding, length - 1);
   const std::vector<int64_t> counted(tokens.ids.begin() + first, tokens.ids.end());
   const at::Tensor ids = at::tensor(counted).unsqueeze(0);

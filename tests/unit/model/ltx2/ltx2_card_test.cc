@@ -99,11 +99,17 @@ TEST(Ltx2Card, RefusesGuidanceOfADistilledModelByName) {
                                                "stg_scale", "modality_scale", "stg_blocks"));
 }
 
-TEST(Ltx2Card, RefusesPerturbedBlocksOfAModelThatHasNone) {
+TEST(Ltx2Card, CountsNoRowsOfPerturbedBlocksForAModelThatHasNone) {
+  const ModelCard card = CardFor("2.0");
   GenerationSpec spec = Request();
   spec.stg_scale = 1;
-  EXPECT_THAT(Refused(spec, CardFor("2.0")), ElementsAre("stg_scale"));
-  EXPECT_THAT(Refused(spec, CardFor("2.3")), IsEmpty());
+  const Resolution resolved = Resolve(spec, card, {}, 1);
+  ASSERT_TRUE(resolved.ok()) << resolved.violations[0].field;
+  EXPECT_FALSE(GuidanceOf(resolved.spec).uses_perturbed());
+  const PassWork work = PassesOf(resolved.spec, card)[0];
+  EXPECT_EQ(work.rows, 3 * work.tokens);
+  spec.stg_blocks = {1};
+  EXPECT_THAT(Refused(spec, card), ElementsAre("stg_blocks"));
 }
 
 TEST(Ltx2Card, HoldsRequestsToItsLimits) {

@@ -131,6 +131,21 @@ TEST_F(Ltx2PipelineTest, ReadsATextAPieceAndSaysWhatItCut) {
   EXPECT_EQ(facts.notices[0].code, "PROMPT_CUT");
 }
 
+TEST_F(Ltx2PipelineTest, SaysThatGuidanceHasNoEffect) {
+  const TinyFolder folder("2.0");
+  const auto old = LoadTiny(folder);
+  ASSERT_NE(old, nullptr);
+  GenerationSpec spec = TinySpec();
+  EXPECT_TRUE((*old->Create(spec, test_.run))->text_facts().notices.empty());
+  spec.audio_stg_scale = 1;
+  const auto generation = old->Create(spec, test_.run);
+  ASSERT_TRUE(generation.ok()) << generation.status();
+  const TextFacts facts = (*generation)->text_facts();
+  ASSERT_EQ(facts.notices.size(), 1u);
+  EXPECT_EQ(facts.notices[0].code, "STG_IGNORED");
+  EXPECT_TRUE((*pipeline_->Create(spec, test_.run))->text_facts().notices.empty());
+}
+
 TEST_F(Ltx2PipelineTest, MakesNoSoundForASinkWithoutIt) {
   const auto generation = Begin(TinySpec());
   ASSERT_NE(generation, nullptr);
