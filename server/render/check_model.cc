@@ -29,8 +29,8 @@ std::string AdviceOf(const model::ModelCheck& check) {
   }
   if (absl::IsInvalidArgument(check.status)) return "Take one of the types that are named.";
   if (absl::IsNotFound(check.status)) {
-    return "A part of the model is not there: fetch it whole, with transformer/, vae/, scheduler/, "
-           "text_encoder/ and tokenizer/.";
+    return "A part of the model is not there: fetch it whole, with all the folders that its "
+           "model_index.json names.";
   }
   return "Its files are damaged, or do not belong together: compare them with their source "
          "(sha256sum), or fetch them again.";
