@@ -16,6 +16,7 @@
 #include "model/ltx/checkpoint_names.h"
 #include "model/ltx/read_vae_config.h"
 #include "model/text/text_folder.h"
+#include "model/vae/video_vae.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
 #include "nlohmann/json.hpp"
@@ -35,27 +36,6 @@ bool IsFile(const std::string& path) {
 std::string VersionOf(const VaeConfig& config) {
   if (config.down.back().sampler == DownStage::Sampler::kSpaceToDepth) return "0.9.5";
   return config.timestep_conditioning ? "0.9.1" : "0.9.0";
-}
-
-struct Vae {
-  VaeConfig config;
-  VaeEncoder encoder;
-  VaeDecoder decoder;
-  LatentStatistics statistics;
-  int64_t parameters;
-};
-
-absl::StatusOr<Vae> LoadVae(const WeightSet& stored, const VaeConfig& config, at::ScalarType dtype,
-                            at::Device device, TensorsByName* shared) {
-  Weights weights(stored, dtype, device, shared);
-  Vae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0};
-  const at::Tensor mean = weights.Take("latents_mean", {config.latent_channels});
-  const at::Tensor deviation = weights.Take("latents_std", {config.latent_channels});
-  REEL_RETURN_IF_ERROR(weights.Finish());
-  vae.statistics = {mean.view({1, -1, 1, 1, 1}), deviation.view({1, -1, 1, 1, 1}),
-                    config.scaling_factor};
-  vae.parameters = weights.parameters();
-  return vae;
 }
 
 absl::StatusOr<LatentUpsampler> LoadUpsampler(const WeightSet& stored, const nlohmann::json& json,
@@ -137,7 +117,7 @@ absl::StatusOr<Plan> PlanSingleFile(const LoadOptions& options) {
               .vae = std::move(vae)};
 }
 
-absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, const Vae& vae,
+absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, const VideoVae& vae,
                         const std::string& folder) {
   const bool channels = transformer.config().in_channels == vae.config.latent_channels;
   const bool captions = transformer.config().caption_channels == text.config().width;
@@ -168,8 +148,8 @@ absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, SharedTe
     REEL_ASSIGN_OR_RETURN(Transformer transformer,
                           Transformer::Load(plan.transformer, plan.transformer_config, model.dtype,
                                             device, &shared.transformer));
-    REEL_ASSIGN_OR_RETURN(Vae vae,
-                          LoadVae(plan.vae, plan.vae_config, model.dtype, device, &shared.vae));
+    REEL_ASSIGN_OR_RETURN(
+        VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, model.dtype, device, &shared.vae));
     model.peers.push_back({std::move(transformer), std::move(vae.decoder)});
   }
   auto link = MakeRankLink(devices);
@@ -243,8 +223,8 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
   const bool on_group = values == Values::kStored && !options.peers.empty();
   SharedTensors shared;  // with all that layers were put together from, until the end of the load
-  REEL_ASSIGN_OR_RETURN(
-      Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, place, on_group ? &shared.vae : nullptr));
+  REEL_ASSIGN_OR_RETURN(VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, dtype, place,
+                                                   on_group ? &shared.vae : nullptr));
   REEL_ASSIGN_OR_RETURN(PromptEncoder prompts,
                         LoadPromptEncoder(options, dtype, place, kPromptCacheBytes));
   const T5Encoder& text = prompts.encoder();
