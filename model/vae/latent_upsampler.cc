@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kGroups = 32;
 constexpr double kNormEps = 1e-5;
-constexpr int64_t kKernel = 3;
+constexpr int64_t kKernel = 3, kBlur = 5;
 
 // [B, C, F, H, W] to [B F, C, H, W], and back.
 at::Tensor FoldFrames(const at::Tensor& x) { return x.permute({0, 2, 1, 3, 4}).flatten(0, 1); }
@@ -29,11 +29,9 @@ std::vector<int64_t> KernelShape(int64_t out, int64_t in, int64_t dimensions) {
 
 }  // namespace
 
-absl::StatusOr<UpsamplerConfig> ReadUpsamplerConfig(const nlohmann::json& json,
-                                                    const std::string& source) {
+UpsamplerConfig ReadUpsamplerKeys(ConfigReader& reader, const UpsamplerConfig& defaults) {
   constexpr IntRange kWidths = {1, 65536};
-  ConfigReader reader(json, source);
-  UpsamplerConfig config;
+  UpsamplerConfig config = defaults;
   config.channels = reader.Int("in_channels", config.channels, kWidths);
   config.width = reader.Int("mid_channels", config.width, kWidths);
   config.blocks = reader.Int("num_blocks_per_stage", config.blocks, {0, 256});
@@ -47,6 +45,13 @@ absl::StatusOr<UpsamplerConfig> ReadUpsamplerConfig(const nlohmann::json& json,
   if (config.flat && config.temporal) {
     reader.Fail("dims", "must be 3 where temporal_upsample is true");
   }
+  return config;
+}
+
+absl::StatusOr<UpsamplerConfig> ReadUpsamplerConfig(const nlohmann::json& json,
+                                                    const std::string& source) {
+  ConfigReader reader(json, source);
+  const UpsamplerConfig config = ReadUpsamplerKeys(reader, {});
   REEL_RETURN_IF_ERROR(reader.status());
   return config;
 }
@@ -78,8 +83,13 @@ absl::StatusOr<LatentUpsampler> LatentUpsampler::Load(const WeightSet& stored,
   model.initial_conv_ = conv("initial_conv", config.channels, width, dimensions);
   model.initial_norm_ = norm("initial_norm");
   model.before_ = blocks("res_blocks");
-  const int64_t factor = (config.spatial ? 4 : 1) * (config.temporal ? 2 : 1);
-  model.upsampler_ = conv("upsampler.0", width, factor * width, config.temporal ? 3 : 2);
+  const int64_t factor =
+      (config.spatial ? config.grow * config.grow : 1) * (config.temporal ? 2 : 1);
+  model.upsampler_ = conv(config.rational ? "upsampler.conv" : "upsampler.0", width, factor * width,
+                          config.temporal ? 3 : 2);
+  if (config.rational) {
+    model.blur_ = weights.Take("upsampler.blur_down.kernel", {1, 1, kBlur, kBlur});
+  }
   model.after_ = blocks("post_upsample_res_blocks");
   model.final_conv_ = conv("final_conv", width, config.channels, dimensions);
   REEL_RETURN_IF_ERROR(weights.Finish());
@@ -101,16 +111,24 @@ at::Tensor LatentUpsampler::Run(const Ops& ops, const Block& block, const at::Te
   return at::silu(Normalize(block.norm2, Convolve(ops, block.conv2, h)) + x);
 }
 
+// [n, C, h, w].
+at::Tensor LatentUpsampler::GrowSides(const Ops& ops, const at::Tensor& pictures) const {
+  const at::Tensor made = Convolve(ops, upsampler_, pictures).unsqueeze(2);
+  const at::Tensor grown = DepthToSpace(made, 1, config_.grow, config_.grow).squeeze(2);
+  if (config_.shrink == 1) return grown;
+  const int64_t channels = grown.size(1);
+  const at::Tensor blur = blur_.expand({channels, 1, kBlur, kBlur});
+  return at::conv2d(grown, blur, {}, config_.shrink, at::IntArrayRef{kBlur / 2}, /*dilation=*/1,
+                    channels);
+}
+
 at::Tensor LatentUpsampler::Upsample(const Ops& ops, const at::Tensor& x) const {
   if (config_.temporal) {
     const int64_t side = config_.spatial ? 2 : 1;
     return DepthToSpace(Convolve(ops, upsampler_, x), 2, side, side).slice(2, 1);
   }
-  if (config_.flat) {
-    return DepthToSpace(Convolve(ops, upsampler_, x).unsqueeze(2), 1, 2, 2).squeeze(2);
-  }
-  const at::Tensor frames = Convolve(ops, upsampler_, FoldFrames(x));
-  return UnfoldFrames(DepthToSpace(frames.unsqueeze(2), 1, 2, 2).squeeze(2), x.size(0));
+  if (config_.flat) return GrowSides(ops, x);
+  return UnfoldFrames(GrowSides(ops, FoldFrames(x)), x.size(0));
 }
 
 at::Tensor LatentUpsampler::operator()(const Ops& ops, const at::Tensor& latents) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network between two passes, LTXLatentUpsamplerModel: latents to latents of twice the width
-// and height, or twice the frames. It runs once a request; all but its convolutions is libtorch's
-// alone.
+// The network between two passes, LTXLatentUpsamplerModel or LTX2LatentUpsamplerModel: latents to
+// latents of twice or one and a half times the width and height, or twice the frames. It runs once
+// a request; all but its convolutions is libtorch's alone.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "model/bridge/ops.h"
 #include "model/latents/latents.h"
 #include "model/layers/weights.h"
+#include "model/weights/config_reader.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace reel::model {
@@ -23,9 +24,15 @@ struct UpsamplerConfig {
   bool flat = false;       // convolves frame by frame
   bool spatial = true;
   bool temporal = false;
+  bool rational = false;  // sides grow and then shrink, blurred, if they grow alone
+  int64_t grow = 2, shrink = 1;
 };
 
-// FAILED_PRECONDITION names `source`, the key and the rule.
+// The keys that both classes have; those that are missing are as in `defaults`. Errors are
+// remembered in `reader`.
+UpsamplerConfig ReadUpsamplerKeys(ConfigReader& reader, const UpsamplerConfig& defaults);
+
+// Of LTXLatentUpsamplerModel. FAILED_PRECONDITION names `source`, the key and the rule.
 absl::StatusOr<UpsamplerConfig> ReadUpsamplerConfig(const nlohmann::json& json,
                                                     const std::string& source);
 
@@ -58,11 +65,13 @@ class LatentUpsampler {
   static at::Tensor Convolve(const Ops& ops, const Conv& conv, const at::Tensor& x);
   static at::Tensor Normalize(const Norm& norm, const at::Tensor& x);
   static at::Tensor Run(const Ops& ops, const Block& block, const at::Tensor& x);
+  at::Tensor GrowSides(const Ops& ops, const at::Tensor& pictures) const;
   at::Tensor Upsample(const Ops& ops, const at::Tensor& x) const;
 
   UpsamplerConfig config_;
   Conv initial_conv_, upsampler_, final_conv_;
   Norm initial_norm_;
+  at::Tensor blur_;  // [1, 1, 5, 5], where sides grow by a ratio
   std::vector<Block> before_, after_;
   int64_t parameters_ = 0;
 };
