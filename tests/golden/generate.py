@@ -4,7 +4,8 @@
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [gemma] [schedules] [models] [pictures] [layouts]
-        [upsampler] [guidance] [tiles] [bf16] [ltx2] [ltx2_sound] [ltx2_vae] [ltx2_films]
+        [upsampler] [guidance] [tiles] [bf16] [ltx2] [ltx2_sound] [ltx2_vae]
+        [ltx2_vae_layouts] [ltx2_films]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
@@ -20,6 +21,7 @@ import golden_ltx2
 import golden_ltx2_films
 import golden_ltx2_sound
 import golden_ltx2_vae
+import golden_ltx2_vae_layouts
 import golden_models
 import golden_pictures
 import golden_schedules
@@ -40,6 +42,7 @@ PARTS = {
     "bf16": golden_bf16.generate,
     "layouts": golden_layouts.generate,
     "ltx2_vae": golden_ltx2_vae.generate,
+    "ltx2_vae_layouts": golden_ltx2_vae_layouts.generate,
     "ltx2": golden_ltx2.generate,
     "ltx2_sound": golden_ltx2_sound.generate,
     "ltx2_films": golden_ltx2_films.generate,
