@@ -48,7 +48,7 @@ at::Tensor RowPart::Own(const at::Tensor& x, int64_t scale) const {
   return x.slice(kRowsDimension, first * scale, (first + count) * scale);
 }
 
-at::Tensor RowPart::WithEdges(const at::Tensor& frames) const {
+at::Tensor RowPart::WithEdges(const at::Tensor& frames, Beyond beyond) const {
   const int64_t rows = frames.size(kRowsDimension);
   const at::MemoryFormat memory = MemoryOf(frames);
   const bool has_above = first > 0, has_below = first + count < all;
@@ -62,8 +62,13 @@ at::Tensor RowPart::WithEdges(const at::Tensor& frames) const {
   sizes[kRowsDimension] = rows + 2;
   const at::Tensor whole = at::empty(sizes, frames.options(), memory);
   CopyRows(whole.slice(kRowsDimension, 1, rows + 1), frames);
-  CopyEdge(whole.slice(kRowsDimension, 0, 1), above);
-  CopyEdge(whole.slice(kRowsDimension, rows + 1), below);
+  // Of a rank with one row alone, the row next to it is the neighbour's.
+  const auto outside = [&](int64_t next, const at::Tensor& neighbours) {
+    if (beyond == Beyond::kZeros) return at::Tensor();
+    return rows > 1 ? row(next) : neighbours;
+  };
+  CopyEdge(whole.slice(kRowsDimension, 0, 1), has_above ? above : outside(1, below));
+  CopyEdge(whole.slice(kRowsDimension, rows + 1), has_below ? below : outside(rows - 2, above));
   return whole;
 }
 

@@ -23,10 +23,14 @@ struct RowPart {
 
   // This rank's rows of x [B, C, F, H, W], which has `scale` rows for each latent.
   at::Tensor Own(const at::Tensor& x, int64_t scale) const;
-  // Frames of this rank's rows, at least one, with the neighbours' row above and below, or zeros at
-  // the picture's edge. Every rank with rows makes the same calls in the same order, within
+  // Stands in for the row beyond the picture's edge: zeros, or the row next to the edge row, for
+  // which the picture needs two rows.
+  enum class Beyond { kZeros, kReflected };
+
+  // Frames of this rank's rows, at least one, with the neighbours' row above and below, or `beyond`
+  // at the picture's edge. Every rank with rows makes the same calls in the same order, within
   // RankCrew::Run.
-  at::Tensor WithEdges(const at::Tensor& frames) const;
+  at::Tensor WithEdges(const at::Tensor& frames, Beyond beyond = Beyond::kZeros) const;
 };
 
 }  // namespace reel::model

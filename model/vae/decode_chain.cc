@@ -11,7 +11,8 @@ FrameSourcePtr Convolved(FrameSourcePtr input, const VideoConv& conv, const Part
   return TimeConvSource(
       std::move(input),
       [&conv, part](const Ops& ops, const at::Tensor& own) {
-        const at::Tensor window = part.has_value() ? part->WithEdges(own) : own;
+        const auto beyond = conv.reflects ? RowPart::Beyond::kReflected : RowPart::Beyond::kZeros;
+        const at::Tensor window = part.has_value() ? part->WithEdges(own, beyond) : own;
         const auto edges = part.has_value() ? VideoConv::Edges::kGiven : VideoConv::Edges::kOwn;
         return conv.Unbiased(ops, window, edges);
       },

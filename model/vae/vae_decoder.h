@@ -38,7 +38,7 @@ class VaeDecoder {
   // Frames [1, 3, f, H, W] in -1..1 of `latents` [1, C, F, h, w], not normalised, in the model's
   // type, 8 `late` at a time at most. They equal those of pieces of any other size. Noise is drawn
   // here, in the reference's order. `ops` is of this call alone. Of a rank of a group `part` says
-  // which rows of the clip's its latents are, and so are its frames; not for decoders that reflect.
+  // which rows of the clip's its latents are, and so are its frames.
   FrameSourcePtr Decode(const Ops& ops, const at::Tensor& latents, const DecodeInputs& inputs,
                         const RowPart* part = nullptr) const;
 

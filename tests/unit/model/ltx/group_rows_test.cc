@@ -58,21 +58,30 @@ TEST(GroupRows, AreDividedAsEvenlyAsCanBe) {
 
 class GroupRowsOf : public ::testing::TestWithParam<int> {
  protected:
+  struct Picture {
+    int64_t channels = 0, latents = 0, scale = 0;
+    at::MemoryFormat memory;
+  };
+
   // Each rank's rows, with the neighbours' beside them, are those of the whole picture with zeros
-  // around it.
-  static void ExpectNeighbours(RankCrew& crew, int64_t channels, int64_t latents, int64_t scale,
-                               at::MemoryFormat memory) {
-    const at::Tensor whole = Draw(7, {1, channels, 3, latents * scale, 4}).contiguous(memory);
-    const at::Tensor edge = at::zeros({1, channels, 3, 1, 4});
-    const at::Tensor padded = at::cat({edge, whole, edge}, kRowsAt);
+  // around it, or with itself, reflected.
+  static void ExpectNeighbours(RankCrew& crew, const Picture& picture, RowPart::Beyond beyond) {
+    const auto [channels, latents, scale, memory] = picture;
+    const int64_t all = latents * scale;
+    const at::Tensor whole = Draw(7, {1, channels, 3, all, 4}).contiguous(memory);
+    const at::Tensor zeros = at::zeros({1, channels, 3, 1, 4});
+    const bool reflects = beyond == RowPart::Beyond::kReflected;
+    const at::Tensor above = reflects ? whole.slice(kRowsAt, 1, 2) : zeros;
+    const at::Tensor below = reflects ? whole.slice(kRowsAt, all - 2, all - 1) : zeros;
+    const at::Tensor padded = at::cat({above, whole, below}, kRowsAt);
     std::vector<at::Tensor> made(static_cast<size_t>(crew.size()));
     crew.Run([&](int rank) {
       const RowPart part = RowPart::Of(crew, rank, latents);
       if (part.count == 0) return;
       const at::Tensor own = part.Own(whole, scale).contiguous(memory);
       // Those of one call are not those of the next one.
-      part.WithEdges(own + 1);
-      made[static_cast<size_t>(rank)] = part.WithEdges(own);
+      part.WithEdges(own + 1, beyond);
+      made[static_cast<size_t>(rank)] = part.WithEdges(own, beyond);
     });
     for (int rank = 0; rank < DecodingRanks(&crew, latents); ++rank) {
       const RowPart part = RowPart::Of(crew, rank, latents);
@@ -93,7 +102,10 @@ TEST_P(GroupRowsOf, HaveTheNeighboursRowsBesideThem) {
     for (const int64_t channels : {3, 8}) {
       for (const int64_t scale : {1, 2}) {
         for (const int64_t latents : {1, 2, 3, 4, 5, 9}) {
-          ExpectNeighbours(crew, channels, latents, scale, memory);
+          const Picture picture = {channels, latents, scale, memory};
+          ExpectNeighbours(crew, picture, RowPart::Beyond::kZeros);
+          if (latents * scale < 2) continue;
+          ExpectNeighbours(crew, picture, RowPart::Beyond::kReflected);
         }
       }
     }

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/ltx2/video_vae_config.h"
-#include "model/vae/vae_decoder.h"
+#include "model/vae/group_decode.h"
 #include "model/vae/vae_encoder.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/test_run.h"
@@ -107,6 +107,30 @@ TEST_P(VideoVae, DecodesTheSameInPiecesOfAnySize) {
     for (const DecodePieces by : {DecodePieces{1, 1}, {2, 2}, {clip, 1}, {clip, 2}, {3, 2}}) {
       EXPECT_TRUE(Decode(vae, latents, by).equal(whole))
           << clip << " latents by " << by.early << ", " << by.late;
+    }
+  }
+}
+
+TEST_P(VideoVae, DecodesOnAGroupAsOnOneDevice) {
+  const Autoencoder vae(component_, at::kFloat);
+  const Ops ops(test_.run);
+  for (const int ranks : {2, 3}) {
+    RankCrew crew(std::vector<at::Device>(static_cast<size_t>(ranks), at::kCPU));
+    const std::vector<const VaeDecoder*> decoders(static_cast<size_t>(ranks), vae.decoder.get());
+    for (const int64_t rows : {2, 3, 6}) {
+      at::Generator unused = at::detail::createCPUGenerator(0);
+      const at::Tensor latents = Draw(33, {1, 8, 3, rows, 2});
+      const FrameSourcePtr source =
+          DecodeOnGroup(crew, decoders, ops, latents, {{3, 3}, 0, unused});
+      std::vector<at::Tensor> pieces;
+      for (bool last = false; !last;) {
+        const Frames frames = source->Next(ops);
+        pieces.push_back(frames.x);
+        last = frames.last;
+      }
+      EXPECT_LT(RelativeError(std::to_string(rows) + " rows on " + std::to_string(ranks),
+                              at::cat(pieces, 2), Decode(vae, latents, {3, 3})),
+                1e-5);  // a library adds in another order where pictures have other sizes
     }
   }
 }
