@@ -131,8 +131,8 @@ INSTANTIATE_TEST_SUITE_P(All, EveryRelease,
                          ::testing::Values("vae-2.0", "vae-2.3", "audio_vae-2.0", "vocoder-2.0",
                                            "vocoder-2.3", "latent_upsampler-2.0",
                                            "latent_upsampler-2.3"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            for (char& letter : name)
                              letter = std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter
                                                                                             : '_';

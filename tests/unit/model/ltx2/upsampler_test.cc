@@ -47,8 +47,8 @@ TEST_P(Ltx2Upsampler, EqualsDiffusers) {
 
 INSTANTIATE_TEST_SUITE_P(All, Ltx2Upsampler,
                          ::testing::Values("rational-x2", "rational-x1.5", "x2", "temporal"),
-                         [](const auto& info) {
-                           return std::to_string(info.index);  // names have dots
+                         [](const auto& test) {
+                           return std::to_string(test.index);  // names have dots
                          });
 
 TEST(Ltx2UpsamplerConfig, TakesTheDefaultsOfItsClass) {
