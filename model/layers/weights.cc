@@ -82,9 +82,11 @@ at::Tensor Weights::Load(const std::string& name, const std::vector<int64_t>& sh
 at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& shape,
                            at::ScalarType dtype) {
   if (!status_.ok()) return {};
-  const bool known = shared_ != nullptr && shared_->contains(name);
-  const at::Tensor tensor =
-      known ? shared_->find(name)->second.to(device_) : Load(name, shape, dtype);
+  const auto found = shared_ == nullptr ? TensorsByName::iterator() : shared_->find(name);
+  // Another shape is an error of the file, which Load reports.
+  const bool known = shared_ != nullptr && found != shared_->end() &&
+                     found->second.sizes() == at::IntArrayRef(shape);
+  const at::Tensor tensor = known ? found->second.to(device_) : Load(name, shape, dtype);
   if (!status_.ok()) return {};
   if (shared_ != nullptr && !known) shared_->emplace(name, tensor);
   taken_.insert(name);
