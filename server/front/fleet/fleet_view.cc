@@ -19,23 +19,12 @@ constexpr int kFewForgotten = 100, kManyForgotten = 5000;
 
 absl::Status NotReadable() { return absl::DataLossError("its file cannot be read"); }
 
-std::shared_ptr<ViewStore> OpenStore(const std::string& file) {
-  if (file.empty()) return ViewStore::InMemory();
-  auto opened = ViewStore::Open(file);
-  if (opened.ok()) return *std::move(opened);
-  Log(LogLevel::kError,
-      "The view of the fleet cannot be kept on disk: it lives in memory, and the next start reads "
-      "the whole log",
-      {{"file", file}, {"error", opened.status()}});
-  return ViewStore::InMemory();
-}
-
 }  // namespace
 
 FleetView::FleetView(ViewOptions options, ViewListener* listener)
-    : options_(std::move(options)), listener_(listener), store_(OpenStore(options_.file)) {
+    : options_(std::move(options)), listener_(listener), store_(OpenStore()) {
   ViewProgress progress = store_->Read<ViewProgress>(view_tables::ReadProgress);
-  if (progress.keys != options_.keys) {
+  if (progress.keys != options_.keys && !options_.holds_log) {
     // What could not be read may be now, and the other way round.
     progress = {0, 0, options_.keys};
     const absl::Status cleared = store_->Change([&](Database& db) -> absl::Status {
@@ -47,12 +36,28 @@ FleetView::FleetView(ViewOptions options, ViewListener* listener)
   position_ = told_ = progress.position;
   created_ = progress.created;
   TellWhatIsKept();
-  if (!store_->broken()) return;
+  if (!store_->broken() || options_.holds_log) return;
   LeaveFile(NotReadable());
   OnRebuild();
 }
 
 FleetView::~FleetView() = default;
+
+std::shared_ptr<ViewStore> FleetView::OpenStore() {
+  if (options_.file.empty()) return ViewStore::InMemory();
+  auto opened =
+      options_.holds_log ? ViewStore::OpenOnlyCopy(options_.file) : ViewStore::Open(options_.file);
+  if (opened.ok()) return *std::move(opened);
+  if (options_.holds_log) {
+    opened_ = opened.status();
+  } else {
+    Log(LogLevel::kError,
+        "The view of the fleet cannot be kept on disk: it lives in memory, and the next start "
+        "reads the whole log",
+        {{"file", options_.file}, {"error", opened.status()}});
+  }
+  return ViewStore::InMemory();
+}
 
 void FleetView::TellWhatIsKept() {
   if (listener_ == nullptr) return;
@@ -104,6 +109,7 @@ void FleetView::OnStream(int64_t created) {
 
 absl::Status FleetView::FoldInto(Database& db, const std::vector<StoredMessage>& messages,
                                  Folded& folded) const {
+  if (messages.empty()) return absl::OkStatus();
   StoredRecords records(db);
   ViewBatch batch(records, folded.progress.position, options_.reader);
   for (const StoredMessage& message : messages) {
@@ -125,7 +131,8 @@ absl::Status FleetView::FoldInto(Database& db, const std::vector<StoredMessage>&
   return view_tables::WriteProgress(db, folded.progress);
 }
 
-absl::StatusOr<FleetView::Folded> FleetView::Fold(const std::vector<StoredMessage>& messages) {
+absl::StatusOr<FleetView::Folded> FleetView::Fold(
+    const std::vector<StoredMessage>& messages, absl::FunctionRef<absl::Status(Database&)> first) {
   Folded folded;
   absl::Time forget;
   {
@@ -133,31 +140,46 @@ absl::StatusOr<FleetView::Folded> FleetView::Fold(const std::vector<StoredMessag
     folded.progress = {position_, created_, options_.keys};
     forget = forget_;
   }
-  const absl::Status kept = store()->Change([&](Database& db) {
-    absl::Status done = FoldInto(db, messages, folded);
-    if (done.ok()) done = view_tables::ForgetExpired(db, forget, kFewForgotten);
-    return done;
+  const absl::Status kept = store()->Change([&](Database& db) -> absl::Status {
+    REEL_RETURN_IF_ERROR(first(db));
+    REEL_RETURN_IF_ERROR(FoldInto(db, messages, folded));
+    return view_tables::ForgetExpired(db, forget, kFewForgotten);
   });
   if (!kept.ok()) return kept;
   return folded;
 }
 
 bool FleetView::OnMessages(const std::vector<StoredMessage>& messages) {
-  absl::StatusOr<Folded> folded = store()->broken() ? NotReadable() : Fold(messages);
+  absl::StatusOr<Folded> folded = store()->broken()
+                                      ? NotReadable()
+                                      : Fold(messages, [](Database&) { return absl::OkStatus(); });
   if (!folded.ok()) {
     LeaveFile(folded.status());
     return false;
   }
+  Tell(*folded);
+  return true;
+}
+
+absl::Status FleetView::Append(absl::FunctionRef<absl::Status(Database&, Messages&)> append) {
+  if (store()->broken()) return NotReadable();
+  Messages messages;
+  REEL_ASSIGN_OR_RETURN(const Folded folded,
+                        Fold(messages, [&](Database& db) { return append(db, messages); }));
+  if (!messages.empty()) Tell(folded);
+  return absl::OkStatus();
+}
+
+void FleetView::Tell(const Folded& folded) {
   {
     const MutexLock lock(mutex_);
-    position_ = folded->progress.position;
-    for (const auto& [verdict, count] : folded->voids) voids_[verdict] += count;
+    position_ = folded.progress.position;
+    for (const auto& [verdict, count] : folded.voids) voids_[verdict] += count;
     changed_.NotifyAll();
   }
-  if (listener_ != nullptr) listener_->OnFolded(folded->changes, folded->bills);
+  if (listener_ != nullptr) listener_->OnFolded(folded.changes, folded.bills);
   const MutexLock lock(mutex_);
-  told_ = messages.back().sequence;
-  return true;
+  told_ = folded.progress.position;
 }
 
 void FleetView::OnRebuild() {
@@ -183,7 +205,7 @@ void FleetView::OnRebuild() {
 
 bool FleetView::OnCaughtUp(const StreamFacts& facts) {
   if (store()->broken()) {
-    LeaveFile(NotReadable());
+    if (!options_.holds_log) LeaveFile(NotReadable());
     return false;
   }
   absl::Time forget;
@@ -198,7 +220,9 @@ bool FleetView::OnCaughtUp(const StreamFacts& facts) {
   // What stays for now goes with the next look.
   store()
       ->Change([&](Database& db) -> absl::Status {
-        if (begins_later) REEL_RETURN_IF_ERROR(view_tables::ForgetBefore(db, facts.first));
+        if (begins_later) {
+          REEL_RETURN_IF_ERROR(view_tables::ForgetBefore(db, facts.first, options_.holds_log));
+        }
         return view_tables::ForgetExpired(db, forget, kManyForgotten);
       })
       .IgnoreError();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -50,6 +51,8 @@ struct ViewOptions {
   std::string file;                     // empty: it ends with the process
   std::string keys;                     // by which `reader` reads; other ones make it anew
   const VideoReader* reader = nullptr;  // outlives the view; null: videos' bytes are not read
+  // The log lies in the same file (EmbeddedLog): it is durable, and is never removed or made anew.
+  bool holds_log = false;
 };
 
 class FleetView final : public LogReader {
@@ -64,6 +67,13 @@ class FleetView final : public LogReader {
   bool OnMessages(const std::vector<StoredMessage>& messages) override;
   void OnRebuild() override;
   bool OnCaughtUp(const StreamFacts& facts) override;
+
+  // Of a view that holds its log: in one transaction `append` stores messages, which it adds to
+  // what it is given, and they are folded. An error: nothing has changed. For one thread.
+  using Messages = std::vector<StoredMessage>;
+  absl::Status Append(absl::FunctionRef<absl::Status(Database&, Messages&)> append);
+  // Why the file that is to hold the log cannot be used; the view is then empty and in memory.
+  const absl::Status& opened() const { return opened_; }
 
   // Reads one's own writes: whether what was stored at `sequence` has been folded, within
   // `patience`.
@@ -103,7 +113,11 @@ class FleetView final : public LogReader {
   };
   absl::Status FoldInto(Database& db, const std::vector<StoredMessage>& messages,
                         Folded& folded) const;
-  absl::StatusOr<Folded> Fold(const std::vector<StoredMessage>& messages);
+  // `first` is done in the same transaction, before `messages` are read.
+  absl::StatusOr<Folded> Fold(const std::vector<StoredMessage>& messages,
+                              absl::FunctionRef<absl::Status(Database&)> first);
+  void Tell(const Folded& folded);
+  std::shared_ptr<ViewStore> OpenStore();
   std::shared_ptr<ViewStore> store();
   // The file cannot be written: the view goes on without it, and is read anew.
   void LeaveFile(const absl::Status& why);
@@ -111,6 +125,7 @@ class FleetView final : public LogReader {
 
   const ViewOptions options_;
   ViewListener* const listener_;
+  absl::Status opened_;  // as it is from the start
   Mutex mutex_;
   CondVar changed_;
   std::shared_ptr<ViewStore> store_ ABSL_GUARDED_BY(mutex_);

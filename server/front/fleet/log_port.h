@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/fleet/log_write.h"
@@ -50,6 +51,12 @@ class LogPort {
   }
   // As LogWriter::Write; waits.
   virtual absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) = 0;
+  // The same, told to `done`: before this returns, or later on the log's thread. A log that commits
+  // several writes together needs to have them at once.
+  using Written = absl::AnyInvocable<void(absl::StatusOr<WriteResult>)>;
+  virtual void Post(LogWrite write, absl::Duration patience, Written done) {
+    done(Write(write, patience));
+  }
   // Sequence of the newest message that is stored now, by the broker's word; waits.
   virtual absl::StatusOr<uint64_t> Newest() = 0;
   // What the broker's clock says; waits. UNIMPLEMENTED: it tells no time.

@@ -28,6 +28,13 @@ absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::Open(const std::string& pa
   return TryOpen(path);
 }
 
+absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::OpenOnlyCopy(const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<ViewStore> store, TryOpen(path));
+  const MutexLock lock(store->writer_->mutex);
+  REEL_RETURN_IF_ERROR(store->writer_->database->Execute("PRAGMA synchronous = FULL"));
+  return store;
+}
+
 void ViewStore::Remove(const std::string& path) {
   if (path.empty()) return;
   for (const char* const part : {"", "-wal", "-shm"}) std::remove((path + part).c_str());

@@ -24,6 +24,9 @@ class ViewStore {
   // A file that cannot be read, or is of another build, is made anew: the log has what it had.
   static absl::StatusOr<std::unique_ptr<ViewStore>> Open(const std::string& path);
   static void Remove(const std::string& path);
+  // A file that holds what is nowhere else: a commit survives the machine, and a file that cannot
+  // be read or is of another build is refused and left as it is.
+  static absl::StatusOr<std::unique_ptr<ViewStore>> OpenOnlyCopy(const std::string& path);
   // One that ends with the process; readers wait for changes.
   static std::unique_ptr<ViewStore> InMemory();
 

@@ -220,9 +220,13 @@ absl::Status ForgetExpired(Database& db, absl::Time time, int most) {
   return remove->Int(Nanos(time)).Int(most).Run();
 }
 
-absl::Status ForgetBefore(Database& db, uint64_t first) {
+absl::Status ForgetBefore(Database& db, uint64_t first, bool keeps_known) {
+  const char* const bindings =
+      keeps_known ? "DELETE FROM bindings WHERE sequence < ? AND NOT EXISTS (SELECT 1 FROM videos "
+                    "WHERE videos.id = bindings.video AND videos.tenant = bindings.tenant)"
+                  : "DELETE FROM bindings WHERE sequence < ?";
   for (const char* const sql :
-       {"DELETE FROM traces WHERE requested < ?", "DELETE FROM bindings WHERE sequence < ?",
+       {"DELETE FROM traces WHERE requested < ?", bindings,
         "DELETE FROM videos WHERE phase > 1 AND NOT readable AND requested < ?"}) {
     REEL_ASSIGN_OR_RETURN(Statement * remove, db.Use(sql));
     REEL_RETURN_IF_ERROR(remove->Int(static_cast<int64_t>(first)).Run());

@@ -22,7 +22,9 @@ absl::Status Apply(Database& db, const ViewBatch& batch);
 // Of videos that have ended, `most` at a time, those that expire before `time` leave a trace.
 absl::Status ForgetExpired(Database& db, absl::Time time, int most);
 // The log begins at `first`: traces, request ids and unreadable videos of what it has forgotten go.
-absl::Status ForgetBefore(Database& db, uint64_t first);
+// `keeps_known`: but for request ids of videos that are known. Views of a fleet would then differ
+// by when they have read the log.
+absl::Status ForgetBefore(Database& db, uint64_t first, bool keeps_known = false);
 // All records go, and the progress with them: position 0 of no stream.
 absl::Status Clear(Database& db);
 
