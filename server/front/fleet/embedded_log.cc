@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/fleet/log_table.h"
@@ -65,14 +64,17 @@ LogHealth EmbeddedLog::Health() const {
 }
 
 absl::StatusOr<WriteResult> EmbeddedLog::Write(const LogWrite& write, absl::Duration patience) {
-  absl::StatusOr<WriteResult> result;
-  absl::Notification written;
-  Post(write, patience, [&](absl::StatusOr<WriteResult> told) {
-    result = std::move(told);
-    written.Notify();
+  Mutex mutex;
+  CondVar told;
+  std::optional<absl::StatusOr<WriteResult>> result;
+  Post(write, patience, [&](absl::StatusOr<WriteResult> written) {
+    const MutexLock lock(mutex);
+    result = std::move(written);
+    told.NotifyAll();
   });
-  written.WaitForNotification();
-  return result;
+  const MutexLock lock(mutex);
+  while (!result) told.Wait(mutex);
+  return *std::move(result);
 }
 
 void EmbeddedLog::Post(LogWrite write, absl::Duration, Written done) {

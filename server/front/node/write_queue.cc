@@ -51,14 +51,13 @@ void WriteQueue::WaitForTries() {
 }
 
 void WriteQueue::Run() {
-  std::vector<Item> left;
   uint64_t tried = 0;
   for (;;) {
-    std::vector<Item> items = std::move(left);
-    left.clear();
+    std::vector<Item> items;
     {
       const MutexLock lock(mutex_);
       tried_ = tried;
+      items.swap(left_);
       changed_.NotifyAll();
       if (!items.empty() && items_.empty() && !stopping_) changed_.WaitFor(mutex_, kBetweenRounds);
       while (items.empty() && items_.empty() && !stopping_) changed_.Wait(mutex_);
@@ -67,33 +66,53 @@ void WriteQueue::Run() {
       items_.clear();
       tried = written_;
     }
-    for (Item& item : items) {
-      if (!Try(item)) {
-        left.push_back(std::move(item));
-        continue;
-      }
-      const MutexLock lock(mutex_);
-      --size_;
-      if (stopping_) return;
-    }
+    TryAll(std::move(items));
   }
 }
 
-bool WriteQueue::Try(Item& item) {
-  const absl::Duration patience = item.end - absl::Now();
-  absl::StatusOr<WriteResult> result = port_.Write(item.write, std::min(patience, kOneTry));
-  const bool over = absl::Now() >= item.end;
-  if (result.ok() && result->outcome == WriteResult::Outcome::kUnknown) {
-    item.write.repeated = true;
-    if (!over) return false;
+// A log that commits several writes together has all of a round at once.
+void WriteQueue::TryAll(std::vector<Item> items) {
+  for (Item& item : items) {
+    {
+      const MutexLock lock(mutex_);
+      if (stopping_) break;
+      ++under_way_;
+    }
+    Try(std::move(item));
   }
+  const MutexLock lock(mutex_);
+  while (under_way_ > 0) changed_.Wait(mutex_);
+}
+
+void WriteQueue::Try(Item item) {
+  const absl::Duration patience = std::min(item.end - absl::Now(), kOneTry);
+  LogWrite write = item.write;
+  port_.Post(std::move(write), patience,
+             [this, item = std::move(item)](absl::StatusOr<WriteResult> result) mutable {
+               Settle(std::move(item), std::move(result));
+             });
+}
+
+void WriteQueue::Settle(Item item, absl::StatusOr<WriteResult> result) {
+  const bool is_unknown = result.ok() && result->outcome == WriteResult::Outcome::kUnknown;
+  if (is_unknown) item.write.repeated = true;
   // What can be neither written nor read by anybody stays so.
   const bool may_come =
       absl::IsUnavailable(result.status()) || absl::IsResourceExhausted(result.status());
-  if (may_come && item.end == absl::InfiniteFuture()) return false;
-  Count(result);
-  item.done(std::move(result));
-  return true;
+  const bool again =
+      (is_unknown && absl::Now() < item.end) || (may_come && item.end == absl::InfiniteFuture());
+  if (!again) {
+    Count(result);
+    item.done(std::move(result));
+  }
+  const MutexLock lock(mutex_);
+  if (again) {
+    left_.push_back(std::move(item));
+  } else {
+    --size_;
+  }
+  --under_way_;
+  changed_.NotifyAll();
 }
 
 void WriteQueue::Count(const absl::StatusOr<WriteResult>& result) {

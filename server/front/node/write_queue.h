@@ -19,7 +19,7 @@ namespace reel::front {
 // Thread-safe.
 class WriteQueue {
  public:
-  // On the thread of the queue: what LogWriter::Write says, in the end.
+  // On the thread of the queue or of the log: what LogPort::Write says, in the end.
   using Done = absl::AnyInvocable<void(absl::StatusOr<WriteResult>)>;
 
   // `writer` begins the id of each message: no other writer's begins like it. `port` outlives it.
@@ -49,8 +49,10 @@ class WriteQueue {
     Done done;
   };
   void Run();
-  // True: it is answered.
-  bool Try(Item& item);
+  // Returns when the log has answered all of them; what is to be tried again is then in `left_`.
+  void TryAll(std::vector<Item> items);
+  void Try(Item item);
+  void Settle(Item item, absl::StatusOr<WriteResult> result);
   void Count(const absl::StatusOr<WriteResult>& result);
 
   LogPort& port_;
@@ -61,6 +63,8 @@ class WriteQueue {
   uint64_t written_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t tried_ ABSL_GUARDED_BY(mutex_) = 0;  // of those
   size_t size_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t under_way_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Item> left_ ABSL_GUARDED_BY(mutex_);
   Counts counts_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

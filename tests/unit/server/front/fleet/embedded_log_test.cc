@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
+#include "kernels/base/mutex.h"
 #include "server/front/store/sqlite.h"
 #include "tests/fakes/temp_folder.h"
 #include "tests/unit/server/front/fleet/fold_entries.h"
@@ -60,7 +60,7 @@ int64_t Messages(const std::string& file) {
 
 class EmbeddedLogTest : public ::testing::Test {
  protected:
-  reel::testing::TempFolder folder_;
+  reel::testing::TempFolder folder_{reel::testing::TempFolder::Fast()};
   const std::string file_ = folder_.File("log.db");
 };
 
@@ -80,13 +80,25 @@ class Transactions final : public ViewListener {
  public:
   void OnFolded(const std::map<FleetState::Key, ViewChange>&,
                 const std::vector<ViewBill>&) override {
-    if (++count == 1) go_on.WaitForNotification();
+    if (++count > 1) return;
+    const MutexLock lock(mutex_);
+    while (!goes_on_) changed_.Wait(mutex_);
   }
   void OnAnew() override {}
   void OnCaughtUp() override {}
 
-  absl::Notification go_on;
+  void GoOn() {
+    const MutexLock lock(mutex_);
+    goes_on_ = true;
+    changed_.NotifyAll();
+  }
+
   int count = 0;
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  bool goes_on_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 TEST_F(EmbeddedLogTest, WhatWaitsTogetherIsOneTransaction) {
@@ -100,7 +112,7 @@ TEST_F(EmbeddedLogTest, WhatWaitsTogetherIsOneTransaction) {
     // The thread has the first one, and only that.
     while (i == 0 && opened.view.position() == 0) std::this_thread::yield();
   }
-  transactions.go_on.Notify();
+  transactions.GoOn();
   opened.Write(RequestOf(99));
   EXPECT_EQ(transactions.count, 2);
   ASSERT_EQ(sequences.size(), 100U);
