@@ -170,8 +170,12 @@ void FleetNode::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr
   submission_.Create(
       std::move(job), std::move(spec_hash),
       [this, bound, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> made) mutable {
-        if (made.ok()) wishes_.Join((*made)->Snapshot().id, bound);
-        done(std::move(made));
+        if (!made.ok()) return done(std::move(made));
+        const Video video = (*made)->Snapshot();
+        wishes_.Join(video.id, bound);
+        if (video.state != VideoState::kSucceeded) return done(std::move(made));
+        // Its file may be here.
+        reads_.Find({video.tenant}, video.id, std::move(done));
       });
 }
 

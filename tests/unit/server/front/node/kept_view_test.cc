@@ -52,6 +52,21 @@ TEST_F(KeptViewTest, WhatWaitedBeforeARestartIsClaimedAfterIt) {
   EXPECT_EQ(log_.Count(".c.1"), 1);
 }
 
+// Where there is no store of objects.
+TEST_F(KeptViewTest, ARequestIdOfAFinishedVideoComesWithTheFileThatIsHere) {
+  const std::string request_id = "6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d";
+  Member& a = Add("a");
+  const JobPtr job = a.MustAsk(RequestWithId(request_id));
+  a.RunToEnd(WhoRuns()->Take());
+  ASSERT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
+  a.Begin();
+  const JobPtr again = a.MustAsk(RequestWithId(request_id));
+  ASSERT_EQ(again->Snapshot().id, job->Snapshot().id);
+  const auto piece = again->ReadMedia(0, 1 << 20);
+  ASSERT_TRUE(piece.ok()) << piece.status();
+  EXPECT_EQ(std::ssize(piece->bytes), again->Snapshot().media.size_bytes);
+}
+
 TEST_F(KeptViewTest, ADeletionThatWasReadBeforeARestartFreesTheDiskAfterIt) {
   Member& a = Add("a");
   const std::string id = Render(a);
