@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/app_parts.h"
-#include "server/front/fleet/nats_port.h"
 #include "server/front/health/health_board.h"
 #include "server/front/health/health_monitor.h"
 #include "server/front/health/health_service.h"
@@ -139,6 +138,7 @@ absl::Status App::Impl::OpenStores() {
   const DataOptions& data = options.server.data;
   REEL_ASSIGN_OR_RETURN(DataFolder opened, DataFolder::Open(data.folder));
   folder.emplace(std::move(opened));
+  REEL_RETURN_IF_ERROR(CheckFolder(options.server, *folder));
   REEL_ASSIGN_OR_RETURN(store, OpenJobStore(folder->database_path()));
   MediaStoreOptions media_options;
   media_options.folder = folder->path();
@@ -161,10 +161,10 @@ absl::Status App::Impl::StartJobs() {
   if (!options.server.fleet.gateway) REEL_RETURN_IF_ERROR(CheckWorkerProgram(launcher));
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
-  if (options.server.fleet.enabled()) {
-    REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server.fleet));
+  if (options.server.has_log()) {
+    REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server, *folder, file_ops));
     fleet = std::make_unique<FleetService>(MakeNodeOptions(options, *folder), serializer, clock,
-                                           MakeSharedStore(objects.get(), *media),
+                                           MakeSharedStore(options.server, objects.get(), *media),
                                            MakeDiskProbe(folder->path(), *media));
   }
   comparer = MakeFramesComparer(options);
@@ -180,8 +180,7 @@ absl::Status App::Impl::StartJobs() {
 
 absl::Status App::Impl::JoinFleet() {
   if (fleet == nullptr) return absl::OkStatus();
-  REEL_ASSIGN_OR_RETURN(const FleetLogOptions log, MakeFleetLogOptions(options.server));
-  REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogPort> port, NatsPort::Open(log, fleet->reader()));
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogPort> port, OpenLog(options.server, *fleet));
   Neighbours neighbours;
   if (options.server.fleet.forwards()) {
     REEL_ASSIGN_OR_RETURN(
@@ -191,7 +190,7 @@ absl::Status App::Impl::JoinFleet() {
   }
   fleet->Start(std::move(port), *dispatcher, std::move(neighbours));
   jobs = fleet.get();
-  metrics.WatchFleet([this] { return fleet->Fleet(); });
+  if (options.server.fleet.enabled()) metrics.WatchFleet([this] { return fleet->Fleet(); });
   return absl::OkStatus();
 }
 

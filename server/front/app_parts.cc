@@ -14,12 +14,26 @@
 #include "server/errors/error.h"
 #include "server/front/config/key_pair_file.h"
 #include "server/front/config/nkey_seed.h"
+#include "server/front/fleet/embedded_log.h"
+#include "server/front/fleet/nats_port.h"
+#include "server/front/objects/file_store.h"
 #include "server/front/objects/s3_store.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/front/store/disk_probe.h"
+#include "server/front/store/sqlite.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
+namespace {
+
+// First part of the names of videos; empty: drawn.
+std::string NamesOf(const ServerOptions& server) {
+  if (server.fleet.enabled()) return server.fleet.name;
+  const bool given = !server.data.replica.empty() || !server.data.experimental_log;
+  return given ? server.data.replica : "alone";
+}
+
+}  // namespace
 
 std::vector<ModelSource> SourcesOf(const ServerOptions& server) {
   std::vector<ModelSource> sources;
@@ -56,7 +70,30 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions& fleet) {
+absl::Status CheckFolder(const ServerOptions& server, const DataFolder& folder) {
+  const std::string log = folder.log_path();
+  const bool has_log = access(log.c_str(), F_OK) == 0;
+  if (has_log == server.data.experimental_log) return absl::OkStatus();
+  const bool is_new = !has_log && access(folder.database_path().c_str(), F_OK) != 0;
+  // Before anything else is there: a start that is cut short here can be tried again.
+  if (is_new) return Database::Open(log).status();
+  return absl::FailedPreconditionError(
+      absl::StrCat("data.experimental_log needs a data folder of its own: ", folder.path(),
+                   " was used ", has_log ? "with it" : "without it"));
+}
+
+absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const ServerOptions& server,
+                                                 FleetService& service) {
+  if (server.data.experimental_log) return EmbeddedLog::Open(service.view());
+  REEL_ASSIGN_OR_RETURN(const FleetLogOptions log, MakeFleetLogOptions(server));
+  return NatsPort::Open(log, service.view());
+}
+
+absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions& server,
+                                                             const DataFolder& folder,
+                                                             FileOps& ops) {
+  if (server.data.experimental_log) return FileStore::Open(folder.objects_path(), ops);
+  const FleetOptions& fleet = server.fleet;
   const ObjectOptions& objects = fleet.objects;
   if (!objects.enabled()) return nullptr;
   auto store = std::make_unique<S3Store>(
@@ -70,7 +107,9 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions&
   return store;
 }
 
-SharedStore MakeSharedStore(ObjectStore* objects, const MediaStore& media) {
+SharedStore MakeSharedStore(const ServerOptions& server, ObjectStore* objects,
+                            const MediaStore& media) {
+  if (server.data.experimental_log) return {objects, nullptr};
   return {objects,
           [&media](const std::string& id, int attempt) { return media.PathOf(id, attempt); }};
 }
@@ -102,18 +141,21 @@ absl::Status CheckWorkerProgram(const ProcessLauncherOptions& launcher) {
 NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder) {
   const FleetOptions& fleet = app.server.fleet;
   NodeOptions options;
-  options.fleet = fleet.name;
-  options.node = fleet.node;
+  const bool alone = !fleet.enabled();
+  options.alone = alone;
+  options.fleet = NamesOf(app.server);
+  options.node = alone ? "alone" : fleet.node;
   options.address = fleet.advertise;
   options.gateway = fleet.gateway;
   options.seal = Seal(app.prompt_keys);
-  options.view_file = folder.fleet_view_path();
+  options.view_file = alone ? folder.log_path() : folder.fleet_view_path();
   options.build = absl::StrCat(app.version, " ", app.revision);
   std::random_device random("/dev/urandom");
   options.process = (uint64_t{random()} << 32) | random();
   for (const ConfiguredTenant& tenant : app.server.auth.tenants) {
     options.weights[tenant.name] = tenant.weight;
   }
+  if (alone) return options;
   options.beat = fleet.beat;
   options.silence = fleet.silence;
   options.lease = fleet.lease;
@@ -148,8 +190,8 @@ JobOptions MakeJobOptions(const AppOptions& app) {
   options.max_timeout = server.timing.max_timeout;
   options.heartbeat = server.timing.heartbeat;
   options.keep = server.data.keep;
-  options.in_fleet = server.fleet.enabled();
-  options.replica = options.in_fleet ? server.fleet.name : server.data.replica;
+  options.in_fleet = server.has_log();
+  options.replica = NamesOf(server);
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "server/front/api/request_convert.h"
 #include "server/front/app.h"
 #include "server/front/fleet/fleet_log_options.h"
+#include "server/front/fleet/log_port.h"
 #include "server/front/http/door.h"
 #include "server/front/http/door_server.h"
 #include "server/front/jobs/job_options.h"
@@ -16,9 +17,11 @@
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/disk_watch.h"
+#include "server/front/node/fleet_service.h"
 #include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/store/data_folder.h"
+#include "server/front/store/file_ops.h"
 #include "server/front/store/media_store.h"
 #include "server/front/traces/trace_exporter.h"
 #include "server/front/workers/process_frames_comparer.h"
@@ -33,11 +36,19 @@ std::vector<ModelSource> SourcesOf(const ServerOptions& server);
 // Of a server that is part of a fleet. The credentials are read now.
 absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server);
 NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder);
+// What a data folder is used for does not change: videos of the other kind would be lost.
+absl::Status CheckFolder(const ServerOptions& server, const DataFolder& folder);
 // Null where none is configured. Refuses credentials and buckets that are wrong; a store that is
-// away is only told of.
-absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions& fleet);
+// away is only told of. `ops` outlives it.
+absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions& server,
+                                                             const DataFolder& folder,
+                                                             FileOps& ops);
 // Both outlive it; `objects` may be null.
-SharedStore MakeSharedStore(ObjectStore* objects, const MediaStore& media);
+SharedStore MakeSharedStore(const ServerOptions& server, ObjectStore* objects,
+                            const MediaStore& media);
+// The log that the server's videos are in; the service outlives it.
+absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const ServerOptions& server,
+                                                 FleetService& service);
 
 // Both outlive what it is given to.
 DiskProbe MakeDiskProbe(const std::string& folder, const MediaStore& media);

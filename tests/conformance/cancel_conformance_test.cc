@@ -28,7 +28,7 @@ class Cancel : public Conformance {
   }
   void ExpectLeft(const v1::Video& video) {
     ExpectCancelled(video);
-    if (GetParam() != Life::kFleet) {  // README.md: there CANCELLED_BY_OWNER too
+    if (GetParam() == Life::kAlone) {  // README.md: there CANCELLED_BY_OWNER too
       EXPECT_EQ(ErrorOf(video), "OWNER_LEFT");
     }
   }

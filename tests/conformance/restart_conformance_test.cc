@@ -232,14 +232,14 @@ void Restart::EndsABoundVideo(int signal) {
   service.Configure(Fast());
   service.Start();
   const v1::Video video = Caller(service.server()).Await(name);
-  // README.md: who is killed ends nobody's video in a fleet, and of a drain it says less.
-  const bool fleet = GetParam() == Life::kFleet;
-  if (signal == SIGKILL && fleet) {
+  // README.md: who is killed ends nobody's video on a log, and of a drain it says less.
+  const bool on_log = GetParam() != Life::kAlone;
+  if (signal == SIGKILL && on_log) {
     EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
     return;
   }
   EXPECT_EQ(video.state(), v1::VIDEO_STATE_CANCELLED) << video.DebugString();
-  EXPECT_EQ(ErrorOf(video), signal == SIGTERM && !fleet ? "SERVER_DRAINING" : "OWNER_LEFT");
+  EXPECT_EQ(ErrorOf(video), signal == SIGTERM && !on_log ? "SERVER_DRAINING" : "OWNER_LEFT");
 }
 
 TEST_P(Restart, EndsABoundVideo) { EndsABoundVideo(SIGTERM); }

@@ -46,9 +46,10 @@ void Service::Start() {
 std::string Service::Config() const {
   const std::string common = absl::StrCat(
       "models { name: 'testcard' test_card { ", Milliseconds("step_time", setup_.step_ms),
-      setup_.faults, " } }\ndata { max_bytes: 1000000000 ", setup_.data, " }\ntiming { ",
+      setup_.faults, " } }\ndata { max_bytes: 1000000000 ",
+      life_ == Life::kLog ? "experimental_log: true " : "", setup_.data, " }\ntiming { ",
       Milliseconds("drain", setup_.drain_ms), setup_.timing, " }\n", setup_.more, "\n");
-  if (life_ == Life::kAlone) return common;
+  if (life_ != Life::kFleet) return common;
   // Short silences, so that a restart is quick; a long lease, so that a busy machine is no reason
   // to start videos again.
   return absl::StrCat(

@@ -23,6 +23,7 @@ namespace reel::tests {
 enum class Life {
   kAlone,  // SQLite and files
   kFleet,  // a log in NATS and objects in S3
+  kLog,    // a log in SQLite and files (data.experimental_log)
 };
 
 struct ServiceSetup {
@@ -88,6 +89,7 @@ class Conformance : public ::testing::TestWithParam<Life> {
 
 #define REEL_EVERY_LIFE(suite)                                             \
   INSTANTIATE_TEST_SUITE_P(Alone, suite, ::testing::Values(Life::kAlone)); \
-  INSTANTIATE_TEST_SUITE_P(Fleet, suite, ::testing::Values(Life::kFleet))
+  INSTANTIATE_TEST_SUITE_P(Fleet, suite, ::testing::Values(Life::kFleet)); \
+  INSTANTIATE_TEST_SUITE_P(Log, suite, ::testing::Values(Life::kLog))
 
 }  // namespace reel::tests

@@ -337,6 +337,7 @@ void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
   out.max_bytes = reader.AtLeast("data.max_bytes", data.max_bytes(), int64_t{0});
   out.keep = reader.ReadDuration("data.keep", data.keep());
   out.replica = data.replica();
+  out.experimental_log = data.experimental_log();
   if (!out.replica.empty() && !IsLegalReplica(out.replica)) {
     reader.Problem("data.replica",
                    absl::StrCat("must be 1 to 16 of a-z and 0-9: '", out.replica, "'"));

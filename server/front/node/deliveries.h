@@ -24,7 +24,7 @@ namespace reel::front {
 // Where a node keeps what all servers are to have.
 struct SharedStore {
   ObjectStore* objects = nullptr;  // null: there is none
-  // The complete file of an attempt.
+  // The complete file of an attempt; null: results stay with who has rendered them.
   std::function<std::string(const std::string& id, int attempt)> path_of = nullptr;
 };
 
@@ -43,7 +43,9 @@ class Deliveries {
   };
   explicit Deliveries(const Parts& parts) : parts_(parts) {}
 
-  bool enabled() const { return parts_.store.objects != nullptr; }
+  bool enabled() const {
+    return parts_.store.objects != nullptr && parts_.store.path_of != nullptr;
+  }
   // `video` has succeeded here. `mine`: whether it is still to be brought; once it is not, `done`
   // hears ABORTED. Other errors: it can never be brought. Else the key under which it lies.
   void Deliver(const Video& video, uint32_t epoch, std::function<bool()> mine,

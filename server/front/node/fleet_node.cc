@@ -135,8 +135,8 @@ void FleetNode::Tick(absl::Duration now) {
   if (each_second) disk_.Tick();
   if (each_second) clock_watch_.Tick(now);
   if (!parts_.view.ready()) return;
-  const bool strangers_may_go =
-      leftovers_.done() && name_.holds() && now - started_ > parts_.options.silence;
+  const bool waited = parts_.options.alone || now - started_ > parts_.options.silence;
+  const bool strangers_may_go = leftovers_.done() && name_.holds() && waited;
   if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   faces_.Prune();
@@ -153,6 +153,7 @@ void FleetNode::Tick(absl::Duration now) {
 
 // By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.
 void FleetNode::WatchLease(absl::Duration now) {
+  if (parts_.options.alone) return;
   if (parts_.port.IsUp()) {
     last_up_ = now;
     cut_off_ = false;
@@ -181,7 +182,8 @@ void FleetNode::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr
 
 void FleetNode::Know(const Reach& reach, const std::string& id,
                      absl::AnyInvocable<void(const absl::Status&)> then) {
-  if (reads_.MayBeNew(reach, id)) return barrier_.Wait(std::move(then));
+  // What is stored in one's own log is in the view.
+  if (!parts_.options.alone && reads_.MayBeNew(reach, id)) return barrier_.Wait(std::move(then));
   then(absl::OkStatus());
 }
 

@@ -52,7 +52,8 @@ FleetService::FleetService(NodeOptions options, const VideoSerializer& serialize
       waker_(std::make_shared<NodeWaker>(inbox_)),
       changes_([inbox = inbox_] { inbox->Put([] {}); }),
       logged_(serializer_, options_.seal),
-      view_({options_.view_file, absl::StrJoin(options_.seal.Ids(), " "), &logged_}, &changes_) {}
+      view_({options_.view_file, absl::StrJoin(options_.seal.Ids(), " "), &logged_, options_.alone},
+            &changes_) {}
 
 FleetService::~FleetService() { Stop(); }
 
@@ -148,6 +149,7 @@ std::vector<ServedModel> FleetService::Models() const {
 }
 
 std::optional<FleetStatus> FleetService::Fleet() const {
+  if (options_.alone) return std::nullopt;
   FleetStatus status = status_.Get();
   status.fleet = options_.fleet;
   status.node = options_.node;
@@ -156,6 +158,7 @@ std::optional<FleetStatus> FleetService::Fleet() const {
 }
 
 void FleetService::CheckFleet(Answer<std::vector<FleetCheck>> done) {
+  if (options_.alone) return done(std::vector<FleetCheck>());
   // Whoever is not taken is told: the answer is one of two owners'.
   auto shared = std::make_shared<Answer<std::vector<FleetCheck>>>(std::move(done));
   if (checks_->Put([this, shared] { (*shared)(Examine()); })) return;

@@ -48,7 +48,7 @@ class FleetService final : public JobService, public EndJournal {
   // The fleet's time, for the dispatcher.
   const Clock& clock() const { return clock_; }
   // Who folds the log, for the port of Start.
-  LogReader& reader() { return view_; }
+  FleetView& view() { return view_; }
   // `jobs` is used until Stop. Once.
   void Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighbours neighbours = {});
   // Before the dispatcher goes. What is unanswered stays so.

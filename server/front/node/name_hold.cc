@@ -14,12 +14,14 @@ constexpr absl::Duration kAnswer = absl::Milliseconds(300);
 }  // namespace
 
 void NameHold::Drop(absl::Duration now) {
+  if (options_.alone) return;
   holds_ = false;
   // Nobody answers a process that is known: beats come when they are due.
   not_before_ = now + 2 * options_.beat;
 }
 
 void NameHold::Tick(absl::Duration now, const NodeTable& nodes, absl::Duration hears_since) {
+  if (options_.alone) return;
   std::string why;
   for (const NodeTable::Namesake& other : nodes.Namesakes(options_.process)) {
     // Among equals the lower number wins, so that both sides judge alike.

@@ -14,7 +14,8 @@ namespace reel::front {
 class NameHold {
  public:
   // Both outlive it.
-  NameHold(const NodeOptions& options, Fitness& fitness) : options_(options), fitness_(fitness) {}
+  NameHold(const NodeOptions& options, Fitness& fitness)
+      : options_(options), fitness_(fitness), holds_(options.alone) {}
 
   // `hears_since`: since when this process has heard its own beats without a break, and so would
   // hear others'; infinite: it does not.
@@ -30,7 +31,7 @@ class NameHold {
  private:
   const NodeOptions& options_;
   Fitness& fitness_;
-  bool holds_ = false, stands_by_ = false;
+  bool holds_, stands_by_ = false;
   absl::Duration not_before_ = -absl::InfiniteDuration();
 };
 

@@ -16,15 +16,17 @@ namespace reel::front {
 inline constexpr absl::Duration kKeepFailed = absl::Hours(1);
 
 struct NodeOptions {
-  std::string fleet;                        // first part of the names of videos
-  std::string node;                         // unlike any other of the fleet
-  std::string address;                      // HOST:PORT where others reach it
-  bool gateway = false;                     // it has no devices, and shows those of others
-  bool hears_others = false;                // their videos can be streamed here
-  std::string build;                        // revision
-  uint64_t process = 0;                     // random
-  Seal seal;                                // of what callers wrote, in log and store
-  std::string view_file;                    // the view over a restart; empty: it is read anew
+  std::string fleet;          // first part of the names of videos
+  std::string node;           // unlike any other of the fleet
+  std::string address;        // HOST:PORT where others reach it
+  bool alone = false;         // no other node will ever be: nobody is waited for
+  bool gateway = false;       // it has no devices, and shows those of others
+  bool hears_others = false;  // their videos can be streamed here
+  std::string build;          // revision
+  uint64_t process = 0;       // random
+  Seal seal;                  // of what callers wrote, in log and store
+  // The view over a restart, of a node that is alone with its log; empty: it is read anew.
+  std::string view_file;
   std::map<std::string, double> weights;    // shares of tenants; of others 1
   int deliver_backlog = 32;                 // results that may wait for the fleet's store
   absl::Duration sweep = absl::Minutes(5);  // between two looks for objects that nobody wants

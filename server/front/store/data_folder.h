@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folder that holds everything that outlives the process: reel.db, media/, conditions/,
-// fleet.db of a server that is part of a fleet, LOCK.
+// fleet.db of a server that is part of a fleet, log.db and objects/ of one with a log of its own,
+// LOCK.
 #pragma once
 
 #include <string>
@@ -22,6 +23,8 @@ class DataFolder {
   const std::string& path() const { return path_; }
   std::string database_path() const { return path_ + "/reel.db"; }
   std::string fleet_view_path() const { return path_ + "/fleet.db"; }
+  std::string log_path() const { return path_ + "/log.db"; }
+  std::string objects_path() const { return path_ + "/objects"; }
 
  private:
   DataFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

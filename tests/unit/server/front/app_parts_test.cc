@@ -35,5 +35,38 @@ TEST(AppParts, ANodeSealsWithTheKeysThatWereRead) {
   EXPECT_EQ(MakeNodeOptions(app, *folder).seal.Ids(), Seal(app.prompt_keys).Ids());
 }
 
+TEST(AppParts, AFolderIsForOneKindOfServer) {
+  const reel::testing::TempFolder temp;
+  ServerOptions with_log, without;
+  with_log.data.experimental_log = true;
+  const auto logged = DataFolder::Open(temp.File("logged"));
+  ASSERT_TRUE(logged.ok());
+  EXPECT_TRUE(CheckFolder(with_log, *logged).ok());
+  EXPECT_TRUE(CheckFolder(with_log, *logged).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(CheckFolder(without, *logged)));
+  const auto plain = DataFolder::Open(temp.File("plain"));
+  ASSERT_TRUE(plain.ok());
+  temp.Write("plain/reel.db", "");
+  EXPECT_TRUE(CheckFolder(without, *plain).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(CheckFolder(with_log, *plain)));
+  EXPECT_FALSE(temp.Has("plain/log.db"));
+}
+
+TEST(AppParts, AServerWithALogOfItsOwnIsANodeThatIsAlone) {
+  const reel::testing::TempFolder temp;
+  const auto folder = DataFolder::Open(temp.File("data"));
+  ASSERT_TRUE(folder.ok());
+  AppOptions app;
+  app.server.data.experimental_log = true;
+  const NodeOptions node = MakeNodeOptions(app, *folder);
+  EXPECT_TRUE(node.alone);
+  EXPECT_EQ(node.fleet, "alone");
+  EXPECT_EQ(node.view_file, folder->log_path());
+  EXPECT_TRUE(MakeJobOptions(app).in_fleet);
+  app.server.data.replica = "eu1";
+  EXPECT_EQ(MakeNodeOptions(app, *folder).fleet, "eu1");
+  EXPECT_EQ(MakeJobOptions(app).replica, "eu1");
+}
+
 }  // namespace
 }  // namespace reel::front

@@ -65,6 +65,18 @@ TEST(ServerOptions, ListsEveryProblemWithItsKey) {
           StartsWith("auth.tenants[0].weight:")));
 }
 
+TEST(ServerOptions, ALogOfItsOwnIsForAServerThatIsAlone) {
+  EXPECT_FALSE(Check("").options.has_log());
+  const CheckedOptions alone = Check("data { experimental_log: true }");
+  EXPECT_THAT(alone.problems, IsEmpty());
+  EXPECT_TRUE(alone.options.has_log());
+  EXPECT_FALSE(alone.options.fleet.enabled());
+  EXPECT_THAT(Check("data { experimental_log: true } fleet { name: 'prod' node: 'a' nats { urls: "
+                    "'nats://127.0.0.1:1' } }")
+                  .problems,
+              ElementsAre(StartsWith("data.experimental_log:")));
+}
+
 TEST(ServerOptions, BeyondLoopbackNeedsTlsOrAWord) {
   EXPECT_THAT(Check("listen: '0.0.0.0:1'").problems, ElementsAre(StartsWith("listen:")));
   const CheckedOptions insecure = Check("listen: '0.0.0.0:1' insecure_listen: true");

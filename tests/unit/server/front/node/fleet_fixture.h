@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
+#include "server/front/fleet/embedded_log.h"
 #include "server/front/node/fleet_service.h"
 #include "tests/fakes/memory_log.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -48,6 +49,7 @@ class Member : public Harness {
     node.deliver_backlog = deliver_backlog;
     node.seal = seal;
     node.view_file = folder.File("fleet.db");
+    node.alone = has_own_log;
     const auto path_of = [this](const std::string& id, int attempt) {
       return media->PathOf(id, attempt);
     };
@@ -60,9 +62,7 @@ class Member : public Harness {
     if (with_worker) AddWorker();
     // As it would from the beats of another; a gateway's tests have it hear them.
     if (!gateway) dispatcher->LearnCard(shared_serializer->SerializeCard(TestCard()));
-    auto joined = log_.Join(service->reader());
-    port = joined.get();
-    service->Start(std::move(joined), *dispatcher, {peers, ""});
+    service->Start(Join(), *dispatcher, {peers, ""});
     Pass(absl::ZeroDuration());
     for (int i = 0; alone && i < 5; ++i) Pass(absl::Milliseconds(100));
   }
@@ -111,9 +111,20 @@ class Member : public Harness {
   reel::testing::MemoryLog::Port* port = nullptr;
   int deliver_backlog = 32;
   bool gateway = false;
-  uint64_t processes = 0;  // of this name and folder so far
+  bool has_own_log = false;  // in SQLite, of the next Begin
+  uint64_t processes = 0;    // of this name and folder so far
 
  private:
+  std::unique_ptr<LogPort> Join() {
+    if (has_own_log) {
+      auto opened = EmbeddedLog::Open(service->view());
+      EXPECT_TRUE(opened.ok()) << opened.status();
+      return *std::move(opened);
+    }
+    auto joined = log_.Join(service->view());
+    port = joined.get();
+    return joined;
+  }
   static absl::Status Full() {
     return MakeError(Reason::kStoreFull, "The disk of the data folder is full");
   }
