@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the log of a fleet with finished videos, as its servers would have written them: three
-// tenants in turn, each video with a request id, a claim and a result. kept_videos.py starts it.
+// Fills a log with finished videos, as servers would have written them: three tenants in turn, each
+// video with a request id, a claim and a result. kept_videos.py starts it. Of a fleet's log, or of
+// one in a file, of a server that is alone:
 //   fleet-kept-videos URL FLEET COUNT
+//   fleet-kept-videos PATH NAME COUNT
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "server/front/fleet/embedded_log.h"
+#include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/log_messages.h"
 #include "server/front/fleet/nats_port.h"
 #include "server/front/fleet/subjects.h"
 #include "server/front/jobs/video_id.h"
+#include "server/front/node/logged_videos.h"
 #include "server/front/stored_messages.h"
 
 namespace reel::bench {
@@ -68,7 +75,7 @@ front::Video Finished(front::Video video) {
 
 class Filler {
  public:
-  Filler(front::NatsPort& port, std::string fleet, int count)
+  Filler(front::LogPort& port, std::string fleet, int count)
       : port_(port), fleet_(std::move(fleet)), count_(count) {}
 
   bool Run() {
@@ -110,7 +117,7 @@ class Filler {
     if (!written.ok() || written->outcome != front::WriteResult::Outcome::kWon) failed_ = true;
   }
 
-  front::NatsPort& port_;
+  front::LogPort& port_;
   const std::string fleet_;
   const int count_;
   const front::StoredMessages serializer_;
@@ -119,23 +126,41 @@ class Filler {
   std::atomic<bool> failed_ = false;
 };
 
+// Where the log is, open.
+struct Place {
+  front::StoredMessages serializer;
+  front::LoggedVideos videos{serializer, front::Seal()};
+  Nobody nobody;
+  std::unique_ptr<front::FleetView> view;
+
+  absl::StatusOr<std::unique_ptr<front::LogPort>> Open(const std::string& where,
+                                                       const std::string& fleet) {
+    if (absl::StartsWith(where, "/")) {
+      view = std::make_unique<front::FleetView>(
+          front::ViewOptions{where, "", &videos, /*holds_log=*/true});
+      return front::EmbeddedLog::Open(*view);
+    }
+    front::FleetLogOptions log;
+    log.urls = {where};
+    log.fleet = fleet;
+    log.max_bytes = int64_t{2} << 30;
+    return front::NatsPort::Open(log, nobody);
+  }
+};
+
 int Main(int argc, char** argv) {
   int count = 0;
   if (argc != 4 || !absl::SimpleAtoi(argv[3], &count)) {
-    std::fprintf(stderr, "usage: fleet-kept-videos URL FLEET COUNT\n");
+    std::fprintf(stderr, "usage: fleet-kept-videos URL|PATH NAME COUNT\n");
     return 2;
   }
-  front::FleetLogOptions log;
-  log.urls = {argv[1]};
-  log.fleet = argv[2];
-  log.max_bytes = int64_t{2} << 30;
-  Nobody nobody;
-  auto port = front::NatsPort::Open(log, nobody);
+  Place place;
+  auto port = place.Open(argv[1], argv[2]);
   if (!port.ok()) {
     std::fprintf(stderr, "%s\n", port.status().ToString().c_str());
     return 1;
   }
-  if (!Filler(**port, log.fleet, count).Run()) {
+  if (!Filler(**port, argv[2], count).Run()) {
     std::fprintf(stderr, "a message was not written\n");
     return 1;
   }

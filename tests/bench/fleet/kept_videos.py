@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, memory and a page of an admin's list of a server whose fleet keeps many videos. By hand, after deploy/build/setup --fleet:
   tests/bench/fleet/kept_videos.py --videos 100000
-A gateway, so that no worker counts; one broker on this machine. `first` is a start with an empty folder, `again` the ones after it."""
+A gateway, so that no worker counts; one broker on this machine. `first` is a start with an empty folder, `again` the ones after it.
+With --alone a server over a log of its own (data.experimental_log), in which the videos are from the first start on."""
 
 import argparse
 import contextlib
@@ -57,13 +58,14 @@ def answers(url):
         return False
 
 
-def configuration(folder, url):
+def configuration(folder, alone, url=""):
     tokens = folder / "tokens"
     tokens.touch(mode=0o600)
     tokens.write_text(f"{hashlib.sha256(b'root').hexdigest()} root admin\n")
     config = folder / "reel.textproto"
-    config.write_text(f'data {{ max_bytes: 1000000000 }}\nauth {{ tokens_file: "{tokens}" }}\n'
-                      f'fleet {{ name: "kept" node: "gateway" gateway: true listen: "127.0.0.1:0" nats {{ urls: "{url}" max_bytes: {2 << 30} }} }}\n')
+    own = ' experimental_log: true replica: "kept" }\nmodels { name: "testcard" test_card {} ' if alone else ""
+    fleet = "" if alone else f'fleet {{ name: "kept" node: "gateway" gateway: true listen: "127.0.0.1:0" nats {{ urls: "{url}" max_bytes: {2 << 30} }} }}\n'
+    config.write_text(f'data {{ max_bytes: 1000000000{own} }}\nauth {{ tokens_file: "{tokens}" }}\n{fleet}')
     return config
 
 
@@ -131,13 +133,15 @@ def one_start(build, folder, config):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--videos", type=int, default=100_000)
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--build", type=pathlib.Path, default=TREE / "build/release")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="reel-kept-") as name, contextlib.ExitStack() as stack:
         folder = pathlib.Path(name)
-        url = stack.enter_context(broker(folder))
-        subprocess.run([arguments.build / "tests/fleet-kept-videos", url, "kept", str(arguments.videos)], check=True)
-        config = configuration(folder, url)
+        (folder / "data").mkdir(mode=0o700)
+        log = folder / "data/log.db" if arguments.alone else stack.enter_context(broker(folder))
+        subprocess.run([arguments.build / "tests/fleet-kept-videos", log, "kept", str(arguments.videos)], check=True)
+        config = configuration(folder, arguments.alone, log)
         for number in range(STARTS):
             figures = one_start(arguments.build, folder, config)
             print(json.dumps({"start": "again" if number else "first", **figures}), flush=True)

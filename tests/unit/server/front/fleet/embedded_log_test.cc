@@ -119,6 +119,20 @@ TEST_F(EmbeddedLogTest, WhatWaitsTogetherIsOneTransaction) {
   for (size_t i = 0; i < sequences.size(); ++i) EXPECT_EQ(sequences[i], i + 1);
 }
 
+// Each commit is synced.
+TEST_F(EmbeddedLogTest, ACommitSurvivesTheMachine) {
+  Opened opened(file_);
+  int64_t synchronous = 0;
+  ASSERT_TRUE(opened.view
+                  .Append([&](Database& db, FleetView::Messages&) {
+                    const auto found = db.QueryInt("PRAGMA synchronous");
+                    if (found.ok()) synchronous = *found;
+                    return found.status();
+                  })
+                  .ok());
+  EXPECT_EQ(synchronous, 2);  // FULL
+}
+
 TEST_F(EmbeddedLogTest, ARestartGoesOnAndKnowsWhoWroteWhat) {
   FleetState before;
   int64_t created = 0;
