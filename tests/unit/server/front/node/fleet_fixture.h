@@ -27,8 +27,8 @@ namespace reel::front {
 class Member : public Harness {
  public:
   Member(reel::testing::MemoryLog& log, const VideoSerializer& shared, std::string name,
-         ObjectStore* objects = nullptr)
-      : name_(std::move(name)), log_(log), objects_(objects) {
+         ObjectStore* objects_of_all = nullptr)
+      : objects(objects_of_all), name_(std::move(name)), log_(log) {
     options.replica = "prod";
     options.in_fleet = true;
     shared_serializer = &shared;
@@ -50,12 +50,15 @@ class Member : public Harness {
     node.seal = seal;
     node.view_file = folder.File("fleet.db");
     node.alone = has_own_log;
-    const auto path_of = [this](const std::string& id, int attempt) {
-      return media->PathOf(id, attempt);
-    };
-    service = std::make_unique<FleetService>(
-        node, *shared_serializer, clock, SharedStore{objects_, path_of},
-        [this](bool) { return disk.room > 0 ? absl::OkStatus() : Full(); });
+    SharedStore shared{objects, nullptr};
+    if (!has_own_log) {
+      shared.path_of = [this](const std::string& id, int attempt) {
+        return media->PathOf(id, attempt);
+      };
+    }
+    service = std::make_unique<FleetService>(node, *shared_serializer, clock, shared, [this](bool) {
+      return disk.room > 0 ? absl::OkStatus() : Full();
+    });
     end_journal = service.get();
     shared_clock = &service->clock();
     Start();
@@ -111,6 +114,7 @@ class Member : public Harness {
   reel::testing::MemoryLog::Port* port = nullptr;
   int deliver_backlog = 32;
   bool gateway = false;
+  ObjectStore* objects;      // of the next Begin
   bool has_own_log = false;  // in SQLite, of the next Begin
   uint64_t processes = 0;    // of this name and folder so far
 
@@ -131,7 +135,6 @@ class Member : public Harness {
 
   const std::string name_;
   reel::testing::MemoryLog& log_;
-  ObjectStore* const objects_;
 };
 
 class FleetFixture : public ::testing::Test {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
+#include "server/front/objects/file_store.h"
 #include "tests/unit/server/front/node/fleet_fixture.h"
 
 namespace reel::front {
@@ -15,7 +17,14 @@ class LoneNodeTest : public ::testing::Test {
     member_.has_own_log = true;
     Begin();
   }
-  void Begin() { member_.Begin(/*with_worker=*/true, /*alone=*/false); }
+  void Begin() {
+    member_.Kill();
+    auto store = FileStore::Open(member_.folder.File("objects"), ops_);
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+    member_.objects = store_.get();
+    member_.Begin(/*with_worker=*/true, /*alone=*/false);
+  }
   // Half a minute of real time at most; of the server's clock so much passes.
   template <typename Condition>
   bool ComesWithin(absl::Duration limit, Condition condition) {
@@ -41,6 +50,8 @@ class LoneNodeTest : public ::testing::Test {
 
   static constexpr absl::Duration kTick = absl::Milliseconds(100);
 
+  FileOps ops_;
+  std::unique_ptr<FileStore> store_;
   reel::testing::MemoryLog unused_;
   reel::testing::MemorySerializer serializer_;
   Member member_;
@@ -86,6 +97,22 @@ TEST_F(LoneNodeTest, AnswersARequestIdWithItsVideoAlsoAfterARestart) {
   EXPECT_EQ(member_.MustAsk(RequestWithId(request_id))->Snapshot().id, id);
   EXPECT_EQ(ReasonOf(member_.Ask(RequestWithId(request_id, "another")).status()),
             Reason::kRequestIdConflict);
+}
+
+TEST_F(LoneNodeTest, KeepsPicturesInItsFolderAndResultsWhereTheyAre) {
+  const std::string id = member_.MustAsk(WithPicture(member_, "pixels"))->Snapshot().id;
+  ASSERT_TRUE(ComesAtOnce([&] { return member_.pool.num_waiting() > 0; }));
+  member_.Take();
+  Begin();
+  ASSERT_TRUE(ComesWithin(3 * kTick, [&] { return member_.pool.num_waiting() > 0; }));
+  const Sent sent = member_.Take();
+  ASSERT_EQ(sent.assignment.spec.conditions.size(), 1U);
+  ASSERT_NE(sent.assignment.spec.conditions[0].bytes, nullptr);
+  EXPECT_EQ(*sent.assignment.spec.conditions[0].bytes, "pixels");
+  member_.RunToEnd(sent);
+  EXPECT_TRUE(ComesAtOnce([&] { return member_.StateOf(id) == VideoState::kSucceeded; }));
+  EXPECT_EQ(store_->List("", "")->objects.size(), 1U);  // the picture
+  EXPECT_TRUE((*member_.Get(id))->ReadMedia(0, 10).ok());
 }
 
 }  // namespace
