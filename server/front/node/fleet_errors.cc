@@ -34,6 +34,8 @@ absl::Status ReadFailure(const absl::Status& status) {
 }
 
 absl::Status NotWritten(const absl::Status& status) {
+  // A log of one's own says what its disk has.
+  if (ReasonOf(status)) return status;
   if (absl::IsResourceExhausted(status)) return FleetUnavailable("The fleet's log is full");
   if (absl::IsInvalidArgument(status)) {
     return MakeInvalid(Reason::kInvalidRequest,

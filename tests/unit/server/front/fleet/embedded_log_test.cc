@@ -265,6 +265,28 @@ TEST_F(EmbeddedLogTest, OneThatCannotBeStoredTakesNothingOfAnotherWithIt) {
   EXPECT_EQ(Messages(file_), 20);
 }
 
+TEST_F(EmbeddedLogTest, AFullDiskRefusesAndCostsNothing) {
+  Opened opened(file_);
+  const auto limit_pages = [&](const char* pragma) {
+    ASSERT_TRUE(
+        opened.view.Append([&](Database& db, FleetView::Messages&) { return db.Execute(pragma); })
+            .ok());
+  };
+  limit_pages("PRAGMA max_page_count = 1");  // what there is
+  absl::Status refused;
+  int taken = 0;
+  for (; taken < 100 && refused.ok(); ++taken) {
+    LogWrite write = RequestOf(taken);
+    write.payload = WriteRequest({std::string(10'000, 'v')});
+    refused = (*opened.log)->Write(write, absl::ZeroDuration()).status();
+  }
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted) << refused;
+  EXPECT_EQ(opened.view.position(), static_cast<uint64_t>(taken - 1));
+  EXPECT_TRUE(opened.view.ready());
+  limit_pages("PRAGMA max_page_count = 100000");
+  EXPECT_EQ(opened.Write(RequestOf(taken)).sequence, static_cast<uint64_t>(taken));
+}
+
 TEST_F(EmbeddedLogTest, WhatIsTooOldGoesAndWhatIsKnownStaysBound) {
   {
     Opened first(file_);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "server/front/objects/file_store.h"
+#include "server/front/store/sqlite.h"
 #include "tests/unit/server/front/node/fleet_fixture.h"
 
 namespace reel::front {
@@ -78,6 +79,17 @@ TEST_F(LoneNodeTest, DeniesAnUnknownVideoAtOnceAndIsNoFleet) {
   EXPECT_EQ(ReasonOf(member_.Get("prod-0123456789abcdef").status()), Reason::kVideoNotFound);
   EXPECT_FALSE(member_.service->Fleet().has_value());
   EXPECT_EQ(member_.service->Problem(), "");
+}
+
+TEST_F(LoneNodeTest, TellsThatItsDiskIsFull) {
+  ASSERT_TRUE(member_.service->view()
+                  .Append([](Database& db, FleetView::Messages&) {
+                    return db.Execute("PRAGMA max_page_count = 1");  // what there is
+                  })
+                  .ok());
+  absl::Status refused;
+  for (int i = 0; i < 500 && refused.ok(); ++i) refused = member_.Ask(member_.Request()).status();
+  EXPECT_EQ(ReasonOf(refused), Reason::kStoreFull) << refused;
 }
 
 // Others may have taken what a node of a fleet had.
