@@ -26,11 +26,9 @@ class Cancel : public Conformance {
     EXPECT_EQ(video.error().code(), static_cast<int>(grpc::StatusCode::CANCELLED));
     EXPECT_TRUE(video.has_end_time() && video.has_expire_time());
   }
-  void ExpectLeft(const v1::Video& video) {
+  static void ExpectLeft(const v1::Video& video) {
     ExpectCancelled(video);
-    if (GetParam() == Life::kAlone) {  // README.md: there CANCELLED_BY_OWNER too
-      EXPECT_EQ(ErrorOf(video), "OWNER_LEFT");
-    }
+    EXPECT_EQ(ErrorOf(video), "OWNER_LEFT");
   }
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/adoption.h"
 
+#include <optional>
 #include <utility>
 
+#include "server/errors/error.h"
 #include "server/front/jobs/run_order.h"
 
 namespace reel::front {
@@ -64,10 +66,15 @@ void Adoption::Abandon(const std::string& id) {
   parts_.endings.Forget(*job);
 }
 
-void Adoption::End(const std::string& id, bool expired) {
+void Adoption::End(const std::string& id, const absl::Status& why) {
   ActiveJob* job = parts_.jobs.Find(id);
   if (job == nullptr) return;
-  if (expired) return parts_.endings.FailByDeadline(*job, JobEvent::kEnded);
+  const std::optional<Reason> reason = ReasonOf(why);
+  if (reason == Reason::kOwnerLeft) {
+    return parts_.endings.Cancel(*job, *reason, std::string(why.message()));
+  }
+  if (reason == Reason::kDeadlinePassed)
+    return parts_.endings.FailByDeadline(*job, JobEvent::kEnded);
   parts_.endings.Cancel(*job, Reason::kCancelledByOwner, "The video was cancelled");
 }
 

@@ -49,8 +49,8 @@ class Adoption {
   // It is another's now: it stops, and nobody is told of an end. Of one whose end is decided the
   // journal says the same.
   void Abandon(const std::string& id);
-  // Its end is wished for.
-  void End(const std::string& id, bool expired);
+  // Its end is wished for. `why`: DEADLINE_PASSED, OWNER_LEFT, or else CANCELLED_BY_OWNER.
+  void End(const std::string& id, const absl::Status& why);
   // Abandons what no worker has; their ids.
   std::vector<std::string> AbandonUnsent();
 

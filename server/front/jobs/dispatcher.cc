@@ -97,8 +97,8 @@ void Dispatcher::Abandon(const std::string& id) {
   Post([this, id] { scheduler_.Abandon(id); });
 }
 
-void Dispatcher::EndAdopted(const std::string& id, bool expired) {
-  Post([this, id, expired] { scheduler_.EndAdopted(id, expired); });
+void Dispatcher::EndAdopted(const std::string& id, const absl::Status& why) {
+  Post([this, id, why] { scheduler_.EndAdopted(id, why); });
 }
 
 void Dispatcher::AbandonUnsent(absl::AnyInvocable<void(std::vector<std::string>)> done) {

@@ -40,7 +40,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
   // What a fleet decides of its jobs: see Adoption.
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done);
   void Abandon(const std::string& id);
-  void EndAdopted(const std::string& id, bool expired);
+  void EndAdopted(const std::string& id, const absl::Status& why);
   void AbandonUnsent(absl::AnyInvocable<void(std::vector<std::string>)> done);
   // A model's card, serialised, of another server.
   void LearnCard(std::string card);

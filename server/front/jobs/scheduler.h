@@ -137,7 +137,7 @@ class Scheduler {
     adoption_.Adopt(std::move(adopted), std::move(done));
   }
   void Abandon(const std::string& id) { adoption_.Abandon(id); }
-  void EndAdopted(const std::string& id, bool expired) { adoption_.End(id, expired); }
+  void EndAdopted(const std::string& id, const absl::Status& why) { adoption_.End(id, why); }
   std::vector<std::string> AbandonUnsent() { return adoption_.AbandonUnsent(); }
   // Of a model that another server has.
   void LearnCard(const std::string& card);

@@ -172,7 +172,17 @@ void Holdings::TellWish(const Key& key, Held& held) {
   const KnownVideo* const known = parts_.index.FindLive(key);
   if (held.job == nullptr || held.wished || known == nullptr || !known->wished) return;
   held.wished = true;
-  parts_.jobs.EndAdopted(key.second, known->expires);
+  parts_.jobs.EndAdopted(key.second, WhyEnds(key, known->expires));
+}
+
+// As who wished for it has put it.
+absl::Status Holdings::WhyEnds(const Key& key, bool expires) const {
+  if (expires) return MakeError(Reason::kDeadlinePassed, "The deadline passed");
+  std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
+  if (!job) return absl::OkStatus();
+  job->video = std::move(job->wish_video);
+  const absl::StatusOr<Video> wished = parts_.faces.Read(key, *job);
+  return wished.ok() ? wished->error : wished.status();
 }
 
 void Holdings::Drop(const Key& key) {

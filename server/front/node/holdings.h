@@ -115,6 +115,7 @@ class Holdings {
   void EndWithoutConditions(const Claim& claim, Video video);
   void OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job);
   void TellWish(const Key& key, Held& held);
+  absl::Status WhyEnds(const Key& key, bool expires) const;
   void Drop(const Key& key);
   std::vector<Key> NotEnding() const;
   void GiveBack(const std::vector<Key>& keys, ReleaseReason why);

@@ -202,12 +202,30 @@ TEST_F(AdoptionTest, AnAbandonedJobWhoseEndIsDecidedIsTheJournalsToJudge) {
 TEST_F(AdoptionTest, AWishEndsItThroughTheJournal) {
   JobPtr job = MustAdopt();
   Take();
-  dispatcher->EndAdopted(id_, false);
+  dispatcher->EndAdopted(id_, absl::OkStatus());
   auto end = TakeEnd();
   EXPECT_EQ(end.video.state, VideoState::kCancelled);
   EXPECT_FALSE(IsFinal(job->state()));
   std::move(end.done)(absl::OkStatus());
   WaitForState(*job, VideoState::kCancelled);
+}
+
+TEST_F(AdoptionTest, AnEndThatIsWishedForSaysWhy) {
+  const std::pair<Reason, Reason> ends[] = {{Reason::kOwnerLeft, Reason::kOwnerLeft},
+                                            {Reason::kDeadlinePassed, Reason::kDeadlinePassed},
+                                            {Reason::kCancelledByOwner, Reason::kCancelledByOwner},
+                                            {Reason::kInternal, Reason::kCancelledByOwner}};
+  int epoch = 0;
+  for (const auto& [wished, told] : ends) {
+    ++epoch;
+    ASSERT_TRUE(Adopt(JobOf(static_cast<uint32_t>(epoch), epoch)).ok());
+    Take();
+    dispatcher->EndAdopted(id_, MakeError(wished, "why"));
+    auto end = TakeEnd();
+    EXPECT_EQ(ReasonOf(end.video.error), told);
+    std::move(end.done)(absl::AbortedError("taken over"));
+    Settle();
+  }
 }
 
 TEST_F(AdoptionTest, AfterARestartTheLogAloneSaysWhoseItIs) {
