@@ -70,16 +70,18 @@ std::string DrawnWeights(const nlohmann::json& shapes, uint64_t seed, double nor
 
 TinyFolder::TinyFolder(const std::string& variant, Scheduler scheduler) {
   at::set_num_threads(1);  // tensors this small are only slowed down by more
-  const auto add = [&](const std::string& part, uint64_t seed) {
-    const std::string source = GoldenFile("ltx2/" + part + "/" + variant);
+  // All but the transformer of 2.5 are as those of 2.3.
+  const std::string of_others = variant == "2.5" ? "2.3" : variant;
+  const auto add = [&](const std::string& part, const std::string& of, uint64_t seed) {
+    const std::string source = GoldenFile("ltx2/" + part + "/" + of);
     fs::create_directory(path() + "/" + part);
     fs::copy(source + "/config.json", path() + "/" + part);
     scratch_.Write(part + kDiffusersFile,
                    DrawnWeights(*ReadJsonFile(source + "/shapes.json"), seed));
   };
-  add("transformer", kTransformerSeed);
-  add("vae", kVaeSeed);
-  add("connectors", kConnectorsSeed);
+  add("transformer", variant, kTransformerSeed);
+  add("vae", of_others, kVaeSeed);
+  add("connectors", of_others, kConnectorsSeed);
   fs::copy(GoldenFile("ltx2_sound/audio_vae"), path() + "/audio_vae");
   fs::copy(GoldenFile(variant == "2.0" ? "ltx2_sound/vocoder" : "ltx2_sound/vocoder_extended"),
            path() + "/vocoder");

@@ -19,7 +19,8 @@ enum class Scheduler { kDynamic, kStatic };  // of the releases with many steps;
 
 class TinyFolder {
  public:
-  // Of a generation, "2.0" (its sound at 600 Hz) or "2.3" (at 48 kHz).
+  // Of a version: "2.0" (its sound at 600 Hz), "2.3" (at 48 kHz), or "2.5" behind the text encoder
+  // of 2.3.
   explicit TinyFolder(const std::string& variant, Scheduler scheduler = Scheduler::kDynamic);
   const std::string& path() const { return scratch_.path(); }
   // Replaces a value of `part`/config.json.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole calls of LTX2Pipeline on tiny models of two generations, from prompts to pictures and sound.
+"""Whole calls of LTX2Pipeline on tiny models of each generation, from prompts to pictures and sound.
 
 The models are the components of `golden_ltx2.py`, `golden_ltx2_vae.py` and `golden_ltx2_sound.py`, behind a Gemma whose vocabulary is that of
 `bpe_tokenizer/`. Latents are those behind the last step, normalised, as tokens. Of frames every 31st value is kept, of waves every 7th.
@@ -20,12 +20,13 @@ FRAME_STRIDE, WAVE_STRIDE = 31, 7
 PROMPT, NEGATIVE = "a red fox walks through a snowy forest. its steps crunch", "blurry, silent"
 LENGTH, STEPS, SEED = 64, 3, 77
 TEXT = {**golden_gemma.TEXT, "vocab_size": 651}
-VOCODERS = {"2.0": "vocoder", "2.3": "vocoder_extended"}
+VOCODERS = {"2.0": "vocoder", "2.3": "vocoder_extended", "2.5": "vocoder_extended"}
 NO_STG = {"stg_scale": 0.0, "audio_stg_scale": 0.0}  # 2.0 ignores it
 FILMS = {
     "2.0": {"guided": (24.0, {**golden_ltx2_calls.ALL, **NO_STG})},
     "2.3": {"guided": (25.0, golden_ltx2_calls.ALL), "plain": (24.0, golden_ltx2_calls.NONE),
-            "distilled": (24.0, {**golden_ltx2_calls.NONE, "sigmas": [1.0, 0.909375, 0.421875]})}}
+            "distilled": (24.0, {**golden_ltx2_calls.NONE, "sigmas": [1.0, 0.909375, 0.421875]})},
+    "2.5": {"ancestral": golden_ltx2_calls.CALLS["ancestral"]}}
 
 
 def gemma():
@@ -53,17 +54,17 @@ def stored(name, model_class):
 
 
 def pipeline(variant, scheduler, encoder):
-    from diffusers import AutoencoderKLLTX2Audio, AutoencoderKLLTX2Video, FlowMatchEulerDiscreteScheduler
+    from diffusers import AutoencoderKLLTX2Audio, AutoencoderKLLTX2Video
     from diffusers.pipelines.ltx2 import LTX2Pipeline
     from diffusers.pipelines.ltx2.vocoder import LTX2Vocoder, LTX2VocoderWithBWE
     from transformers import PreTrainedTokenizerFast
-    vae = AutoencoderKLLTX2Video.from_config(golden_ltx2_vae.VAES[variant]).eval()
+    vae = AutoencoderKLLTX2Video.from_config(golden_ltx2_vae.VAES["2.3" if variant == "2.5" else variant]).eval()
     golden_ltx2.fill(vae, 1)
     name = VOCODERS[variant]
     vocoder = stored(name, LTX2Vocoder if name == "vocoder" else LTX2VocoderWithBWE)
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(TOKENIZER), pad_token="<pad>", bos_token="<bos>", padding_side="left",
                                         truncation_side="right")
-    pipe = LTX2Pipeline(scheduler=FlowMatchEulerDiscreteScheduler(**scheduler), vae=vae, audio_vae=stored("audio_vae", AutoencoderKLLTX2Audio),
+    pipe = LTX2Pipeline(scheduler=scheduler, vae=vae, audio_vae=stored("audio_vae", AutoencoderKLLTX2Audio),
                         text_encoder=encoder, tokenizer=tokenizer, vocoder=vocoder, **golden_ltx2.both(variant))
     pipe._callback_tensor_inputs = pipe._callback_tensor_inputs + ["audio_latents"]
     pipe.set_progress_bar_config(disable=True)
@@ -72,14 +73,20 @@ def pipeline(variant, scheduler, encoder):
 
 def film(variant, name, encoder):
     import torch
+    from diffusers import FlowMatchEulerDiscreteScheduler, LTXEulerAncestralRFScheduler
     frame_rate, given = FILMS[variant][name]
-    scheduler = golden_ltx2_calls.STATIC if "sigmas" in given else golden_ltx2_calls.DYNAMIC
+    ancestral = name == "ancestral"
+    settings = golden_ltx2_calls.STATIC if "sigmas" in given else golden_ltx2_calls.DYNAMIC
+    scheduler = LTXEulerAncestralRFScheduler() if ancestral else FlowMatchEulerDiscreteScheduler(**settings)
     last = {}
 
     def keep(pipe, i, t, now):
-        last.update({key: value[0].clone() for key, value in now.items()})
+        if i < STEPS:  # the ancestral scheduler stands still at the 0
+            last.update({key: value[0].clone() for key, value in now.items()})
         return {}
-    made = pipeline(variant, scheduler, encoder)(
+    pipe = pipeline(variant, scheduler, encoder)
+    torch.manual_seed(SEED + 10000)  # the ancestral scheduler's noise
+    made = pipe(
         prompt=PROMPT, negative_prompt=NEGATIVE, **golden_ltx2_calls.SIZE, **given, frame_rate=frame_rate, num_inference_steps=STEPS,
         generator=torch.Generator().manual_seed(SEED), spatio_temporal_guidance_blocks=[1], callback_on_step_end=keep,
         callback_on_step_end_tensor_inputs=["latents", "audio_latents"], max_sequence_length=LENGTH, output_type="pt")

@@ -36,10 +36,14 @@ std::vector<FilmCase> AllFilms() {
   GenerationSpec distilled = TinySpec();
   distilled.num_inference_steps = 0;
   distilled.timesteps = {1000, 909.375, 421.875};
+  GenerationSpec ancestral = distilled;
+  ancestral.preset = "22b-2.5-distilled";
+  ancestral.timesteps = {993.75, 725, 421.875};
   return {{"2.0", "guided", guided},
           {"2.3", "guided", perturbed},
           {"2.3", "plain", TinySpec()},
-          {"2.3", "distilled", distilled}};
+          {"2.3", "distilled", distilled},
+          {"2.5", "ancestral", ancestral}};
 }
 
 class FilmGolden : public ::testing::TestWithParam<FilmCase> {};

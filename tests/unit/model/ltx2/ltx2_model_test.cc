@@ -48,7 +48,7 @@ TEST(Ltx2Family, KnowsAFolderByItsPipeline) {
 }
 
 TEST(Ltx2Model, IsCheckedWithoutItsValuesAsItIsLoaded) {
-  for (const char* variant : {"2.0", "2.3"}) {
+  for (const char* variant : {"2.0", "2.3", "2.5"}) {
     const TinyFolder folder(variant);
     const auto checked = CheckLtx2Model(OptionsFor(folder), {});
     const auto loaded = LoadLtx2Pipeline(OptionsFor(folder), {});
