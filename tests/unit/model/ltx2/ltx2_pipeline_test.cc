@@ -90,6 +90,27 @@ TEST_F(Ltx2PipelineTest, ResumesWithEqualBits) {
   ExpectEqualBits(Made(*pipeline_, *generation), film);
 }
 
+// So that a film can be cancelled, or make way, before a long step ends.
+TEST_F(Ltx2PipelineTest, StepsInPiecesWithEqualBits) {
+  const Film film = Make(*pipeline_, Guided());
+  const auto generation = Begin(Guided()), dropped = Begin(TinySpec());
+  ASSERT_TRUE(generation != nullptr && dropped != nullptr);
+  Generation* const mine[] = {generation.get()};
+  Generation* const others[] = {dropped.get()};
+  const auto step = pipeline_->BeginStep(mine, 48, test_.run);
+  const auto left = pipeline_->BeginStep(others, 48, test_.run);
+  ASSERT_TRUE(step != nullptr && left != nullptr);
+  EXPECT_FALSE(left->Next(test_.run).has_value());  // and never goes on
+  int pieces = 1;
+  auto results = step->Next(test_.run);
+  for (; !results.has_value(); ++pieces) results = step->Next(test_.run);
+  EXPECT_TRUE(results->at(0).ok()) << results->at(0);
+  EXPECT_EQ(pieces, 3 * 2);  // calls of two blocks each
+  EXPECT_EQ(generation->step(), 1);
+  EXPECT_EQ(dropped->step(), 0);
+  ExpectEqualBits(Made(*pipeline_, *generation), film);
+}
+
 TEST_F(Ltx2PipelineTest, MovesAllThatItHolds) {
   const auto generation = Begin(Guided());
   ASSERT_NE(generation, nullptr);
