@@ -19,8 +19,8 @@ if(NOT REEL_CUDA)
   list(FILTER headers EXCLUDE REGEX "^kernels/cuda/|_cuda\\.h$")
 endif()
 set(torch_headers ${headers})
-list(FILTER torch_headers INCLUDE REGEX "^(model/(ltx|denoise|family|frames|graphs|latents|tokens|layers|bridge|torch_cuda|torch_plugins)|kernels/torch_(ops|views))/")
-list(FILTER headers EXCLUDE REGEX "^(model/(ltx|denoise|family|frames|graphs|latents|tokens|layers|bridge|torch_cuda|torch_plugins)|kernels/torch_(ops|views))/")
+list(FILTER torch_headers INCLUDE REGEX "^(model/(ltx|ltx2|vae|denoise|family|frames|graphs|latents|tokens|layers|bridge|torch_cuda|torch_plugins)|kernels/torch_(ops|views))/")
+list(FILTER headers EXCLUDE REGEX "^(model/(ltx|ltx2|vae|denoise|family|frames|graphs|latents|tokens|layers|bridge|torch_cuda|torch_plugins)|kernels/torch_(ops|views))/")
 
 # reel_header_units(VARIABLE header...) writes a unit for each and lists them in the variable.
 function(reel_header_units variable)
