@@ -109,7 +109,9 @@ class Changer {
     const bool list = field.is_repeated();
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_INT32:
-        for (const int32_t value : {7, -7, 1}) set(&Reflection::SetInt32, value);
+        for (const int32_t value : {7, -7, 1}) {
+          set(list ? &Reflection::AddInt32 : &Reflection::SetInt32, value);
+        }
         return;
       case FieldDescriptor::CPPTYPE_INT64:
         for (const int64_t value : {7, -7, 1}) set(&Reflection::SetInt64, value);

@@ -81,6 +81,9 @@ class Filler {
         case FieldDescriptor::CPPTYPE_DOUBLE:
           reflection.AddDouble(&message, &field, Next() + 0.5);
           break;
+        case FieldDescriptor::CPPTYPE_INT32:
+          reflection.AddInt32(&message, &field, Next());
+          break;
         case FieldDescriptor::CPPTYPE_INT64:
           reflection.AddInt64(&message, &field, Next());
           break;

@@ -145,7 +145,10 @@ TEST_F(ViewStoreTest, ACrashLeavesPositionAndTablesInAgreement) {
     const std::string crashed = folder_.File(absl::StrCat("crashed", next));
     fs::copy_file(file, crashed);
     fs::copy_file(file + "-wal", crashed + "-wal");
-    fs::resize_file(crashed + "-wal", Below(random, fs::file_size(crashed + "-wal") + 1));
+    // The last one is whole, so that one at least has got somewhere.
+    if (next < history.size()) {
+      fs::resize_file(crashed + "-wal", Below(random, fs::file_size(crashed + "-wal") + 1));
+    }
     const std::unique_ptr<ViewStore> left = Open(crashed);
     const FleetState state = StateOf(*left);
     ASSERT_EQ(state, StateAt(history, state.position)) << "seed " << seed;
