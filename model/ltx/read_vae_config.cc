@@ -154,8 +154,8 @@ absl::StatusOr<VaeConfig> ReadVaeConfig(const nlohmann::json& json, const std::s
   config.scaling_factor = reader.Number("scaling_factor", config.scaling_factor);
   config.timestep_conditioning = reader.Bool("timestep_conditioning", false);
   if (config.scaling_factor == 0) reader.Fail("scaling_factor", "must not be 0");
-  if (!reader.Bool("encoder_causal", true)) reader.Fail("encoder_causal", "must be true");
-  if (reader.Bool("decoder_causal", false)) reader.Fail("decoder_causal", "must be false");
+  reader.Only("encoder_causal", true);
+  reader.Only("decoder_causal", false);
   REEL_RETURN_IF_ERROR(reader.status());
   ReadEncoder(reader, config);
   REEL_RETURN_IF_ERROR(reader.status());

@@ -29,15 +29,9 @@ absl::StatusOr<TransformerConfig> ReadTransformerConfig(const nlohmann::json& js
   config.attention_bias = reader.Bool("attention_bias", config.attention_bias);
   config.attention_out_bias = reader.Bool("attention_out_bias", config.attention_out_bias);
   for (const char* key : {"patch_size", "patch_size_t"}) reader.Int(key, 1, {1, 1});
-  if (reader.String("activation_fn", "gelu-approximate") != "gelu-approximate") {
-    reader.Fail("activation_fn", "must be gelu-approximate");
-  }
-  if (reader.String("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads") {
-    reader.Fail("qk_norm", "must be rms_norm_across_heads");
-  }
-  if (reader.Bool("norm_elementwise_affine", false)) {
-    reader.Fail("norm_elementwise_affine", "must be false");
-  }
+  reader.Only("activation_fn", "gelu-approximate");
+  reader.Only("qk_norm", "rms_norm_across_heads");
+  reader.Only("norm_elementwise_affine", false);
   if (config.cross_attention_dim != config.width()) {
     reader.Fail("cross_attention_dim", "must be num_attention_heads * attention_head_dim");
   }

@@ -31,18 +31,14 @@ absl::StatusOr<AudioVaeConfig> ReadAudioVaeConfig(const nlohmann::json& json,
     reader.Fail("base_channels", absl::StrCat("must be latent_channels times mel_bins over ",
                                               AudioVaeConfig::kCompression));
   }
-  if (reader.String("norm_type", "pixel") != "pixel") reader.Fail("norm_type", "must be pixel");
-  if (reader.String("causality_axis", "height") != "height") {
-    reader.Fail("causality_axis", "must be height");
-  }
+  reader.Only("norm_type", "pixel");
+  reader.Only("causality_axis", "height");
   if (!reader.Ints("attn_resolutions", {}, {0, 65536}).empty()) {
     reader.Fail("attn_resolutions", "must be null");
   }
-  if (reader.Bool("mid_block_add_attention", false)) {
-    reader.Fail("mid_block_add_attention", "must be false");
-  }
-  if (!reader.Bool("double_z", true)) reader.Fail("double_z", "must be true");
-  if (!reader.Bool("is_causal", true)) reader.Fail("is_causal", "must be true");
+  reader.Only("mid_block_add_attention", false);
+  reader.Only("double_z", true);
+  reader.Only("is_causal", true);
   // Of attention and of training, which there are none of.
   reader.Int("resolution", 256, {1, 65536});
   reader.Number("dropout", 0);

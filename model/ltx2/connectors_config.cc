@@ -68,9 +68,7 @@ absl::StatusOr<ConnectorsConfig> ReadConnectorsConfig(const nlohmann::json& json
   } else {
     CheckWidths(reader, config, config.caption_channels, config.caption_channels);
   }
-  if (reader.Bool("causal_temporal_positioning", false)) {
-    reader.Fail("causal_temporal_positioning", "must be false");
-  }
+  reader.Only("causal_temporal_positioning", false);
   reader.FailUnread();
   REEL_RETURN_IF_ERROR(reader.status());
   return config;

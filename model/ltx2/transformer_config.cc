@@ -82,17 +82,11 @@ void ReadFeatures(ConfigReader& reader, TransformerConfig& config) {
 
 // What no release says otherwise.
 void CheckFixedKeys(ConfigReader& reader) {
-  if (reader.String("activation_fn", "gelu-approximate") != "gelu-approximate") {
-    reader.Fail("activation_fn", "must be gelu-approximate");
-  }
-  if (reader.String("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads") {
-    reader.Fail("qk_norm", "must be rms_norm_across_heads");
-  }
-  if (reader.Bool("norm_elementwise_affine", false)) {
-    reader.Fail("norm_elementwise_affine", "must be false");
-  }
+  reader.Only("activation_fn", "gelu-approximate");
+  reader.Only("qk_norm", "rms_norm_across_heads");
+  reader.Only("norm_elementwise_affine", false);
   for (const char* key : {"attention_bias", "attention_out_bias"}) {
-    if (!reader.Bool(key, true)) reader.Fail(key, "must be true");
+    reader.Only(key, true);
   }
 }
 

@@ -149,14 +149,10 @@ void CheckTheRest(ConfigReader& reader) {
   reader.Int("spatial_compression_ratio", kSpatial, {kSpatial, kSpatial});
   reader.Int("temporal_compression_ratio", kTemporal, {kTemporal, kTemporal});
   reader.Number("resnet_norm_eps", 1e-6);  // of a norm that no release has
-  if (reader.Bool("timestep_conditioning", false)) {
-    reader.Fail("timestep_conditioning", "must be false");
-  }
-  if (!reader.Bool("encoder_causal", true)) reader.Fail("encoder_causal", "must be true");
+  reader.Only("timestep_conditioning", false);
+  reader.Only("encoder_causal", true);
   if (reader.Bool("decoder_causal", true)) reader.Fail("decoder_causal", "must be false");
-  if (reader.String("encoder_spatial_padding_mode", "zeros") != "zeros") {
-    reader.Fail("encoder_spatial_padding_mode", "must be zeros");
-  }
+  reader.Only("encoder_spatial_padding_mode", "zeros");
 }
 
 }  // namespace

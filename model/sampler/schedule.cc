@@ -138,7 +138,7 @@ absl::StatusOr<SchedulerConfig> LoadSchedulerConfig(const std::string& folder) {
   }
   for (const char* key :
        {"invert_sigmas", "use_karras_sigmas", "use_exponential_sigmas", "use_beta_sigmas"}) {
-    if (reader.Bool(key, false)) reader.Fail(key, "must be false");
+    reader.Only(key, false);
   }
   REEL_RETURN_IF_ERROR(reader.status());
   return config;

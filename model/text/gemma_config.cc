@@ -98,10 +98,8 @@ absl::StatusOr<GemmaConfig> ReadGemmaConfig(const json& json_of_file, const std:
   }
   if (config.head_dim % 2 != 0) reader.Fail("head_dim", "must be even");
   if (config.query_scalar <= 0) reader.Fail("query_pre_attn_scalar", "must be above 0");
-  if (reader.String("hidden_activation", "gelu_pytorch_tanh") != "gelu_pytorch_tanh") {
-    reader.Fail("hidden_activation", "must be gelu_pytorch_tanh");
-  }
-  if (reader.Bool("attention_bias", false)) reader.Fail("attention_bias", "must be false");
+  reader.Only("hidden_activation", "gelu_pytorch_tanh");
+  reader.Only("attention_bias", false);
   if (reader.Number("attn_logit_softcapping", 0) != 0) {
     reader.Fail("attn_logit_softcapping", "must be null");
   }

@@ -63,9 +63,7 @@ absl::StatusOr<T5Config> ReadT5Config(const nlohmann::json& json, const std::str
   config.max_distance =
       reader.Int("relative_attention_max_distance", config.max_distance, {2, 1 << 20});
   config.eps = reader.Number("layer_norm_epsilon", config.eps);
-  if (reader.String("feed_forward_proj", "gated-gelu") != "gated-gelu") {
-    reader.Fail("feed_forward_proj", "must be gated-gelu");
-  }
+  reader.Only("feed_forward_proj", "gated-gelu");
   if (config.max_distance <= config.num_buckets / 4) {
     reader.Fail("relative_attention_max_distance", "must be above a quarter of the buckets");
   }

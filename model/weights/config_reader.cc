@@ -42,6 +42,14 @@ void ConfigReader::Fail(const std::string& key, const std::string& rule) {
       absl::StrCat("bad configuration: ", source_, ": ", key, " ", rule));
 }
 
+void ConfigReader::Only(const char* key, const char* value) {
+  if (String(key, value) != value) Fail(key, absl::StrCat("must be ", value));
+}
+
+void ConfigReader::Only(const char* key, bool value) {
+  if (Bool(key, value) != value) Fail(key, value ? "must be true" : "must be false");
+}
+
 void ConfigReader::FailUnread() {
   for (const auto& [key, value] : json_.items()) {
     if (key.starts_with('_') || read_.contains(key)) continue;

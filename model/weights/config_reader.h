@@ -39,6 +39,10 @@ class ConfigReader {
   std::vector<bool> Bools(const char* key, std::vector<bool> fallback);
   std::vector<std::string> Strings(const char* key, std::vector<std::string> fallback);
 
+  // An error where the key has another value; a missing one counts as this one.
+  void Only(const char* key, const char* value);
+  void Only(const char* key, bool value);
+
   // An error for a key that nobody has asked for, but for those that begin with "_", which say who
   // wrote the file.
   void FailUnread();

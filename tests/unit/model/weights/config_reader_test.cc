@@ -54,6 +54,21 @@ TEST(ConfigReader, RefusesByNameWhatNobodyAskedForWhereThatIsWanted) {
   EXPECT_THAT(std::string(reader.status().message()), HasSubstr("c.json: new_key is not known"));
 }
 
+TEST(ConfigReader, SaysTheOnlyValueThatAKeyMayHave) {
+  const auto json = Json(R"({"right":"gelu","wrong":"relu","yes":true,"no":true})");
+  ConfigReader reader(json, "c.json");
+  reader.Only("right", "gelu");
+  reader.Only("missing", "gelu");
+  reader.Only("yes", true);
+  reader.Only("missing_too", false);
+  EXPECT_TRUE(reader.status().ok());
+  ConfigReader text(json, "c.json"), flag(json, "c.json");
+  text.Only("wrong", "gelu");
+  EXPECT_THAT(std::string(text.status().message()), HasSubstr("c.json: wrong must be gelu"));
+  flag.Only("no", false);
+  EXPECT_THAT(std::string(flag.status().message()), HasSubstr("c.json: no must be false"));
+}
+
 class BadConfig : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BadConfig, NamesFileAndKey) {
