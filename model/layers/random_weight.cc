@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "kernels/base/fnv1a.h"
 
 namespace reel::model {
@@ -69,6 +72,19 @@ at::Tensor RandomWeight(const std::string& name, const std::vector<int64_t>& sha
             Normal(first, end, hash.value(), made.device()).mul(spread.deviation).add(spread.mean));
   }
   return made;
+}
+
+absl::Status CheckRandomWeights(const LoadOptions& options) {
+  if (!options.random_weights.has_value()) return absl::OkStatus();
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(options.path, ignored)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "random weights are made from the configurations of a folder; this is a file: ",
+        options.path));
+  }
+  if (options.manifest_file.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "random weights are in no manifest; leave out one of the two: ", options.manifest_file));
 }
 
 }  // namespace reel::model

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "model/bridge/aten.h"
+#include "model/load_options.h"
 
 namespace reel::model {
 
@@ -17,5 +19,9 @@ namespace reel::model {
 // values.
 at::Tensor RandomWeight(const std::string& name, const std::vector<int64_t>& shape, uint64_t seed,
                         const at::TensorOptions& options);
+
+// FAILED_PRECONDITION where options that ask for random weights name a file, which has no
+// configurations, or a manifest.
+absl::Status CheckRandomWeights(const LoadOptions& options);
 
 }  // namespace reel::model

@@ -11,6 +11,7 @@
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/layers/load_dtype.h"
+#include "model/layers/random_weight.h"
 #include "model/ltx/card_file.h"
 #include "model/ltx/checkpoint_config.h"
 #include "model/ltx/checkpoint_names.h"
@@ -179,22 +180,9 @@ std::string UpsamplerFolderOf(const LoadOptions& options) {
   return ((IsFile(options.path) ? path.parent_path() : path) / kUpsampler).string();
 }
 
-absl::StatusOr<std::string> CheckRandom(const LoadOptions& options) {
-  if (IsFile(options.path)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "random weights are made from the configurations of a folder; this is a file: ",
-        options.path));
-  }
-  if (!options.manifest_file.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "random weights are in no manifest; leave out one of the two: ", options.manifest_file));
-  }
-  return "";
-}
-
 // Before anything of them is read. What names them all; empty where nobody said what they are.
 absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
-  if (options.random_weights.has_value()) return CheckRandom(options);
+  REEL_RETURN_IF_ERROR(CheckRandomWeights(options));
   if (options.manifest_file.empty()) return "";
   std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});
   std::vector<ListedFile> rest;

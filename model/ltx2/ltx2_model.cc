@@ -9,9 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/layers/load_dtype.h"
+#include "model/layers/random_weight.h"
 #include "model/ltx2/part_sizes.h"
 #include "model/ltx2/video_vae_config.h"
 #include "model/text/text_folder.h"
+#include "model/vae/video_vae.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
 #include "nlohmann/json.hpp"
@@ -94,11 +96,8 @@ absl::StatusOr<Vae> LoadVae(const LoadOptions& options, at::ScalarType dtype, at
     if (name.starts_with("encoder.")) weights.Skip(name);
   }
   Vae vae = {config, VaeDecoder(weights, config), {}, 0, 0};
-  const at::Tensor mean = weights.TakeAs("latents_mean", {config.latent_channels}, at::kFloat);
-  const at::Tensor deviation = weights.TakeAs("latents_std", {config.latent_channels}, at::kFloat);
+  vae.statistics = TakeStatistics(weights, config, at::kFloat);
   REEL_RETURN_IF_ERROR(weights.Finish());
-  vae.statistics = {mean.view({1, -1, 1, 1, 1}), deviation.view({1, -1, 1, 1, 1}),
-                    config.scaling_factor};
   vae.parameters = weights.parameters();
   vae.bytes = weights.bytes();
   return vae;
@@ -125,11 +124,8 @@ absl::StatusOr<SchedulerConfig> LoadScheduler(const LoadOptions& options) {
 
 // Before anything of the files is read. The sum of them all; empty without a manifest.
 absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
+  REEL_RETURN_IF_ERROR(CheckRandomWeights(options));
   if (options.manifest_file.empty()) return "";
-  if (options.random_weights.has_value()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "random weights are in no manifest; leave out one of the two: ", options.manifest_file));
-  }
   std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});
   const std::vector<ListedFile> rest = FilesOf(
       options.path, {"audio_vae", "connectors", "scheduler", "transformer", "vae", "vocoder"});

@@ -5,16 +5,22 @@
 
 namespace reel::model {
 
+LatentStatistics TakeStatistics(Weights& weights, const VaeConfig& config, at::ScalarType dtype) {
+  const auto take = [&](const char* name) {
+    const at::Tensor values = weights.TakeAs(name, {config.latent_channels}, dtype);
+    return values.defined() ? values.view({1, -1, 1, 1, 1}) : values;
+  };
+  const at::Tensor mean = take("latents_mean"), deviation = take("latents_std");
+  return {mean, deviation, config.scaling_factor};
+}
+
 absl::StatusOr<VideoVae> LoadVideoVae(const WeightSet& stored, const VaeConfig& config,
                                       at::ScalarType dtype, at::Device device,
                                       TensorsByName* shared) {
   Weights weights(stored, dtype, device, shared);
   VideoVae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0};
-  const at::Tensor mean = weights.Take("latents_mean", {config.latent_channels});
-  const at::Tensor deviation = weights.Take("latents_std", {config.latent_channels});
+  vae.statistics = TakeStatistics(weights, config, dtype);
   REEL_RETURN_IF_ERROR(weights.Finish());
-  vae.statistics = {mean.view({1, -1, 1, 1, 1}), deviation.view({1, -1, 1, 1, 1}),
-                    config.scaling_factor};
   vae.parameters = weights.parameters();
   return vae;
 }

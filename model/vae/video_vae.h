@@ -20,6 +20,9 @@ struct VideoVae {
   int64_t parameters;
 };
 
+// Undefined tensors after an error of `weights`.
+LatentStatistics TakeStatistics(Weights& weights, const VaeConfig& config, at::ScalarType dtype);
+
 // `shared`: see Weights. FAILED_PRECONDITION names the tensor that is missing, has another shape or
 // is not used.
 absl::StatusOr<VideoVae> LoadVideoVae(const WeightSet& stored, const VaeConfig& config,
