@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/bridge/or_none.h"
+
 namespace reel::model::aten {
 namespace {
 
