@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Films of LTX-2 through a real reeld, one after the other: where the time of each went, its peak memory, and the file.
+
+A film is a JSON object: flags of `reel generate` without their dashes, as {"preset": "22b-2.3-distilled", "width": 768}; `twice` renders it
+again with the next seed, for what only a first film of its shape pays. Prints a JSON line for each.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "integration/outside"))
+from server import find_binary, running_server  # noqa: E402
+
+CONFIG = """
+models {{ name: "ltx2" path: "{model}" dtype: "{dtype}" random_weights {{ seed: 1 }} }}
+workers {{ name: "card" device: "{device}" }}
+data {{ max_bytes: 4000000000 }}
+"""
+PROMPT = "rain on a tin roof, a cat listens. its tail beats time against the gutter, far away thunder rolls over the hills"
+
+
+def reel(server, *arguments, seconds=600):
+    command = [find_binary("reel"), "--server", server.grpc, "--json", "--quiet", *arguments]
+    answer = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=seconds, check=False)
+    return answer.returncode, answer.stdout, answer.stderr
+
+
+def wait_for_model(server, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        code, said, _ = reel(server, "models")
+        models = json.loads(said).get("models", []) if code == 0 else []
+        if models and models[0].get("ready"):
+            return models[0]
+        if server.process.poll() is not None:
+            break
+        time.sleep(0.5)
+    raise SystemExit("the model is not ready within the time:\n" + server.log.read_text()[-4000:])
+
+
+def card():
+    if shutil.which("nvidia-smi") is None:
+        return None
+    text = subprocess.run(["nvidia-smi", "--query-gpu=name,memory.used,clocks.sm,power.draw,temperature.gpu", "--format=csv,noheader"],
+                          capture_output=True, text=True, check=False)
+    return text.stdout.strip()
+
+
+def film(server, wanted, seed, out):
+    flags = []
+    for name, value in wanted.items():
+        flags += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    begun = time.monotonic()
+    code, said, told = reel(server, "generate", PROMPT, *flags, "--seed", seed, "--output", out)
+    took = round(time.monotonic() - begun, 3)
+    if code:
+        return {"film": wanted, "seed": seed, "exit": code, "error": (said + told)[-1500:], "took_s": took}
+    video = json.loads(said)["video"]
+    return {"film": wanted, "seed": seed, "took_s": took, "bytes": os.path.getsize(out), "stats": video.get("stats"), "media": video.get("media"),
+            "card": card()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("films", nargs="+", type=json.loads)
+    parser.add_argument("--model", required=True, help="a folder of random_folder.py")
+    parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--dtype", default="bf16")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."), help="where the files go")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    with running_server(config=CONFIG.format(model=args.model, device=args.device, dtype=args.dtype)) as server:
+        model = wait_for_model(server, 300)
+        print(json.dumps({"ready_s": round(time.monotonic() - begun, 1), "family": model.get("family"), "card": card()}), flush=True)
+        for number, wanted in enumerate(args.films):
+            times = 2 if wanted.pop("twice", False) else 1
+            for seed in range(1, times + 1):
+                print(json.dumps(film(server, wanted, seed, args.out / f"film-{number}.mp4")), flush=True)
+        log = server.log.read_text()
+        print(json.dumps({"log": [line for line in log.splitlines() if '"level":"warn' in line or '"level":"error' in line][-10:]}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
