@@ -36,6 +36,8 @@ class Generation {
   virtual int64_t device_bytes() const = 0;
   // Complete once it can step.
   virtual TextFacts text_facts() const { return {}; }
+  // Of one pass, beside those of the pictures; 0 for models without sound.
+  virtual int64_t audio_tokens() const { return 0; }
   // The number of its steps so far that reused an earlier result (kernel profile "cache").
   virtual int reused_steps() const { return 0; }
   // Frees device memory; resuming is exact.
@@ -92,7 +94,8 @@ class Pipeline {
   virtual absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
                                            const kernels::Execution& run) = 0;
   // Decodes the next piece of frames into the sink, which has room; true after the last one. The
-  // pieces equal a whole decode.
+  // pieces equal a whole decode. All sound comes first, in a piece without frames, if the sink
+  // takes it.
   virtual absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                           const kernels::Execution& run) = 0;
   // Since the previous call.

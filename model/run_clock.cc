@@ -10,12 +10,12 @@ namespace {
 constexpr size_t kMostSpans = 512;
 
 constexpr bool IsAtWorker(RunPart part) {
-  return part >= RunPart::kHandover && part <= RunPart::kEncode;
+  return (part >= RunPart::kHandover && part <= RunPart::kEncode) || part == RunPart::kSound;
 }
 
 constexpr std::array<std::string_view, kRunParts> kNames = {
-    "unknown", "accept", "queue",   "lost",    "handover", "conditions", "text",
-    "wait",    "parked", "denoise", "preview", "decode",   "encode",     "file"};
+    "unknown", "accept",  "queue",   "lost",   "handover", "conditions", "text", "wait",
+    "parked",  "denoise", "preview", "decode", "encode",   "file",       "sound"};
 
 }  // namespace
 
@@ -28,6 +28,8 @@ RunPart PartOf(Stage stage) {
       return RunPart::kText;
     case Stage::kDenoise:
       return RunPart::kDenoise;
+    case Stage::kSound:
+      return RunPart::kSound;
     case Stage::kDecode:
       return RunPart::kDecode;
     case Stage::kEncode:

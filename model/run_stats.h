@@ -20,6 +20,7 @@ enum class Stage {
   kTextEncode,
   kConditionEncode,
   kDenoise,
+  kSound,
   kDecode,
   kEncode
 };
@@ -47,8 +48,8 @@ struct MediaInfo {
   int sample_rate = 0;       // of its sound; 0: it has none, or is not complete
 };
 
-// A part of a job's time; it is in exactly one at any moment. In the order of a run. From kHandover
-// to kEncode it is at a worker.
+// A part of a job's time; it is in exactly one at any moment. In the order of a run, but for
+// kSound. From kHandover to kEncode, and in kSound, it is at a worker.
 enum class RunPart {
   kUnspecified,
   kAccept,      // its request and conditions are stored
@@ -64,8 +65,9 @@ enum class RunPart {
   kDecode,  // frames
   kEncode,  // waits for its encoder
   kFile,    // the rest of the file is written, synced and hashed
+  kSound,   // samples, between the steps and the frames
 };
-inline constexpr size_t kRunParts = 14;
+inline constexpr size_t kRunParts = 15;
 
 struct PartTime {
   RunPart part = RunPart::kUnspecified;
@@ -95,7 +97,8 @@ struct RunStats {
   absl::Duration queued;  // accepted to first step
   absl::Duration text_encode;
   absl::Duration denoise;  // all steps, without waiting between them
-  absl::Duration decode;
+  absl::Duration sound_decode;
+  absl::Duration decode;            // frames
   absl::Duration encode_exposed;    // encoder time that overlapped nothing else
   absl::Duration total;             // accepted to finished
   absl::Duration first_media_byte;  // accepted to first byte
@@ -109,6 +112,7 @@ struct RunStats {
   int prompt_tokens = 0;
   int negative_prompt_tokens = 0;
   int latent_tokens = 0;
+  int audio_tokens = 0;
   std::vector<PartTime> parts;  // sum to `total`
   std::vector<PartSpan> spans;
   std::vector<OperatorCost> operators;

@@ -26,6 +26,8 @@ const char* StageName(v1::Stage stage) {
       return "conditions";
     case v1::STAGE_DENOISE:
       return "denoise";
+    case v1::STAGE_SOUND:
+      return "sound";
     case v1::STAGE_DECODE:
       return "decode";
     case v1::STAGE_ENCODE:

@@ -55,6 +55,7 @@ class FamilyGeneration : public Generation {
   absl::Status Move(at::Device where);
 
   std::optional<FiniteCheck> unchecked_;  // of the latest step, not yet read
+  bool sounded_ = false;                  // its sound is decoded
   FrameSourcePtr frames_;                 // once it decodes
   bool decoded_ = false;
   // The last results of Latents and SoundLatents.

@@ -201,10 +201,12 @@ absl::StatusOr<bool> FamilyPipeline::DecodeNext(Generation& generation, FrameSin
       return absl::FailedPreconditionError("the generation has already been decoded");
     }
     const Ops ops(run);
-    if (mine.frames_ == nullptr) {
-      if (sink.TakesSound()) REEL_RETURN_IF_ERROR(PushSound(mine, ops, sink));
-      mine.frames_ = StartDecode(mine, ops);
+    if (sink.TakesSound() && !mine.sounded_) {
+      REEL_RETURN_IF_ERROR(PushSound(mine, ops, sink));
+      mine.sounded_ = true;
+      return false;
     }
+    if (mine.frames_ == nullptr) mine.frames_ = StartDecode(mine, ops);
     Frames frames = mine.frames_->Next(ops);
     if (frames.x.size(4) != mine.spec.width || frames.x.size(3) != mine.spec.height) {
       frames.x = Scaled(frames.x, mine.spec.width, mine.spec.height);

@@ -56,6 +56,7 @@ class TestCardGeneration final : public Generation {
   const GenerationSpec spec;
   const TestPicture picture;
   int steps_done = 0;
+  bool hummed = false;
   int frames_done = 0;
   bool parked = false;
   CountedBytes frames_bytes;  // from its first frame on
@@ -155,9 +156,10 @@ class TestCard final : public Pipeline {
     TestCardGeneration& mine = Mine(generation);
     const int64_t pixels = int64_t{mine.spec.width} * mine.spec.height * mine.spec.num_frames;
     REEL_RETURN_IF_ERROR(mine.frames_bytes.Resize(options_.memory.per_decoded_pixel * pixels));
-    if (mine.frames_done == 0 && sink.TakesSound()) {
+    if (sink.TakesSound() && !std::exchange(mine.hummed, true)) {
       const std::vector<float> hum = Hum(mine.spec.num_frames / mine.spec.frame_rate);
       REEL_RETURN_IF_ERROR(sink.PushSamples({kHumFormat, hum}));
+      return false;
     }
     const int left = mine.spec.num_frames - mine.frames_done;
     const int count = std::min(mine.frames_done == 0 ? 1 : kFramesPerPiece, left);

@@ -23,8 +23,8 @@ kernels::VariantTime KernelStatFromProto(const v1::KernelStat& proto) {
 
 namespace {
 
-static_assert(static_cast<int>(model::RunPart::kFile) == v1::RUN_PART_FILE);
-static_assert(static_cast<int>(model::RunPart::kFile) + 1 == model::kRunParts);
+static_assert(static_cast<int>(model::RunPart::kSound) == v1::RUN_PART_SOUND);
+static_assert(static_cast<int>(model::RunPart::kSound) + 1 == model::kRunParts);
 
 v1::RunPart PartToProto(model::RunPart part) { return static_cast<v1::RunPart>(part); }
 model::RunPart PartFromProto(v1::RunPart part) {
@@ -81,6 +81,9 @@ v1::RunStats StatsToProto(const model::RunStats& stats) {
   SetProtoDuration(*proto.mutable_queued(), stats.queued);
   SetProtoDuration(*proto.mutable_text_encode(), stats.text_encode);
   SetProtoDuration(*proto.mutable_denoise(), stats.denoise);
+  if (stats.sound_decode > absl::ZeroDuration()) {
+    SetProtoDuration(*proto.mutable_sound_decode(), stats.sound_decode);
+  }
   SetProtoDuration(*proto.mutable_decode(), stats.decode);
   SetProtoDuration(*proto.mutable_encode_exposed(), stats.encode_exposed);
   SetProtoDuration(*proto.mutable_total(), stats.total);
@@ -103,6 +106,7 @@ v1::RunStats StatsToProto(const model::RunStats& stats) {
   proto.set_prompt_tokens(stats.prompt_tokens);
   proto.set_negative_prompt_tokens(stats.negative_prompt_tokens);
   proto.set_latent_tokens(stats.latent_tokens);
+  proto.set_audio_tokens(stats.audio_tokens);
   proto.set_preemptions(stats.preemptions);
   proto.set_timed_steps(stats.timed_steps);
   proto.set_full_steps(stats.full_steps);
@@ -117,6 +121,7 @@ model::RunStats StatsFromProto(const v1::RunStats& proto) {
   stats.queued = FromProtoDuration(proto.queued());
   stats.text_encode = FromProtoDuration(proto.text_encode());
   stats.denoise = FromProtoDuration(proto.denoise());
+  stats.sound_decode = FromProtoDuration(proto.sound_decode());
   stats.decode = FromProtoDuration(proto.decode());
   stats.encode_exposed = FromProtoDuration(proto.encode_exposed());
   stats.total = FromProtoDuration(proto.total());
@@ -136,6 +141,7 @@ model::RunStats StatsFromProto(const v1::RunStats& proto) {
   stats.prompt_tokens = proto.prompt_tokens();
   stats.negative_prompt_tokens = proto.negative_prompt_tokens();
   stats.latent_tokens = proto.latent_tokens();
+  stats.audio_tokens = proto.audio_tokens();
   stats.preemptions = proto.preemptions();
   stats.timed_steps = proto.timed_steps();
   stats.full_steps = proto.full_steps();
@@ -187,6 +193,8 @@ v1::Stage StageToProto(model::Stage stage) {
       return v1::STAGE_CONDITION_ENCODE;
     case model::Stage::kDenoise:
       return v1::STAGE_DENOISE;
+    case model::Stage::kSound:
+      return v1::STAGE_SOUND;
     case model::Stage::kDecode:
       return v1::STAGE_DECODE;
     case model::Stage::kEncode:
@@ -205,6 +213,8 @@ model::Stage StageFromProto(v1::Stage stage) {
       return model::Stage::kConditionEncode;
     case v1::STAGE_DENOISE:
       return model::Stage::kDenoise;
+    case v1::STAGE_SOUND:
+      return model::Stage::kSound;
     case v1::STAGE_DECODE:
       return model::Stage::kDecode;
     case v1::STAGE_ENCODE:

@@ -17,6 +17,8 @@ const char* NameOf(model::Stage stage) {
       return "conditions";
     case model::Stage::kDenoise:
       return "denoise";
+    case model::Stage::kSound:
+      return "sound";
     case model::Stage::kDecode:
       return "decode";
     case model::Stage::kEncode:

@@ -71,14 +71,15 @@ double MeanWithReused(const CostCells& cells, const CellKey& full_key, double fu
 // Device time of previews, which no stage has.
 absl::Duration PreviewsOf(const model::RunStats& stats) {
   if (stats.mean_batch > kAlone) return absl::ZeroDuration();  // a part of the steps is others'
-  const absl::Duration stages = stats.text_encode + stats.denoise + stats.decode;
+  const absl::Duration stages =
+      stats.text_encode + stats.denoise + stats.sound_decode + stats.decode;
   return std::max(absl::Seconds(stats.device_seconds) - stages, absl::ZeroDuration());
 }
 
 }  // namespace
 
 absl::Duration WorkOf(const model::RunStats& stats) {
-  return stats.text_encode + stats.denoise + PreviewsOf(stats) + stats.decode +
+  return stats.text_encode + stats.denoise + PreviewsOf(stats) + stats.sound_decode + stats.decode +
          stats.encode_exposed;
 }
 
@@ -303,7 +304,7 @@ void CostModel::LearnRun(const WorkShape& shape, const model::RunStats& stats,
   const GroupKey group(shape.model, shape.plan, shape.where);
   Learn(group, {CostKind::kText, shape.condition_pixels}, absl::ToDoubleSeconds(stats.text_encode));
   Learn(group, {CostKind::kDecode, shape.frame_pixels},
-        absl::ToDoubleSeconds(stats.decode + stats.encode_exposed));
+        absl::ToDoubleSeconds(stats.sound_decode + stats.decode + stats.encode_exposed));
   if (shape.previews > 0 && stats.mean_batch <= kAlone) {
     Learn(group, {CostKind::kPreview}, absl::ToDoubleSeconds(PreviewsOf(stats)) / shape.previews);
   }

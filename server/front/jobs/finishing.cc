@@ -41,7 +41,8 @@ model::RunStats Finishing::Complete(ActiveJob& job, model::RunStats stats) const
   stats.first_media_byte = std::min(job.first_media, now) - job.accepted;
   stats.restarts = job.row.attempt - 1;
   if (stats.device_seconds <= 0) {
-    stats.device_seconds = absl::ToDoubleSeconds(stats.text_encode + stats.denoise + stats.decode);
+    stats.device_seconds = absl::ToDoubleSeconds(stats.text_encode + stats.denoise +
+                                                 stats.sound_decode + stats.decode);
   }
   return stats;
 }

@@ -50,7 +50,8 @@ void ProgressLog::Add(ActiveJob& job, bool keep, int position, absl::Duration ah
   const absl::Duration total = std::max(cost.p50(), absl::Milliseconds(1));
   absl::Duration left = job.phase() == Phase::kAssigned ? cost.Left(job.step) : cost.p50();
   const absl::Duration in_stage = now - job.stage_since;
-  if (job.stage == model::Stage::kDecode) left = std::max(cost.decode - in_stage, total / 50);
+  const bool decodes = job.stage == model::Stage::kSound || job.stage == model::Stage::kDecode;
+  if (decodes) left = std::max(cost.decode - in_stage, total / 50);
   if (job.stage == model::Stage::kEncode) left = total / 100;
   Progress progress;
   const HeldJob* held = job.at_worker() ? fleet_.FindHeld(job.id()) : nullptr;

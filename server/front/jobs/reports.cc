@@ -86,7 +86,7 @@ void Reports::On(const WorkerReport& from, const JobProgress& progress) {
 
 void Reports::NoteRun(const ActiveJob& job, HeldJob& held) {
   // It was past its last step when it was to be parked.
-  if (job.stage >= model::Stage::kDecode) held.parked_for.clear();
+  if (job.stage > model::Stage::kDenoise) held.parked_for.clear();
   if (job.stage != model::Stage::kDenoise || held.ran_enough || held.parked()) return;
   const absl::Duration now = parts_.clock.Monotonic();
   held.stepped_since = std::min(held.stepped_since, now);

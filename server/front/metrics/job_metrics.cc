@@ -47,6 +47,8 @@ const char* StageOf(model::RunPart part) {
       return "text_encode";
     case model::RunPart::kDenoise:
       return "denoise";
+    case model::RunPart::kSound:
+      return "sound";
     case model::RunPart::kDecode:
       return "decode";
     case model::RunPart::kEncode:
@@ -67,6 +69,7 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
                                   "From the request to cancel to the free slot.")
                            .Add({}, buckets::Event())),
       frames_(Counter(registry, "reel_frames_total", "Frames of finished videos.")),
+      sound_(Counter(registry, "reel_sound_seconds_total", "Sound of finished videos.")),
       output_bytes_(Counter(registry, "reel_output_bytes_total", "Bytes of finished videos.")),
       restarted_(Counter(registry, "reel_restarted_jobs_total", "Jobs that began again.")),
       preempted_(Counter(registry, "reel_preemptions_total",
@@ -108,7 +111,8 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
   auto& stages = Histograms(
       registry, "reel_stage_duration_seconds",
       "Host time of a finished job's stages, which sum to the whole of it; not device time.");
-  for (const char* stage : {"queue", "text_encode", "denoise", "decode", "encode", "other"}) {
+  for (const char* stage :
+       {"queue", "text_encode", "denoise", "sound", "decode", "encode", "other"}) {
     stage_duration_[stage] = &stages.Add({{"stage", stage}}, buckets::Stage());
   }
   auto& seconds = prometheus::BuildCounter()
@@ -135,6 +139,7 @@ void JobMetrics::JobEnded(const Video& video, bool detached) {
   }
   if (video.state != VideoState::kSucceeded) return;
   frames_.Increment(video.spec.num_frames);
+  if (video.media.sample_rate > 0) sound_.Increment(absl::ToDoubleSeconds(video.media.duration));
   output_bytes_.Increment(static_cast<double>(video.media.size_bytes));
   if (video.stats) CountStages(*video.stats);
 }

@@ -59,6 +59,7 @@ class JobMetrics final : public JobObserver {
   std::map<std::string, prometheus::Histogram*> stage_duration_;
   prometheus::Histogram& cancel_duration_;
   prometheus::Counter& frames_;
+  prometheus::Counter& sound_;
   prometheus::Counter& output_bytes_;
   prometheus::Counter& restarted_;
   prometheus::Counter& preempted_;

@@ -25,6 +25,8 @@ const char* StageName(model::Stage stage) {
       return "text_encode";
     case model::Stage::kDenoise:
       return "denoise";
+    case model::Stage::kSound:
+      return "sound";
     case model::Stage::kDecode:
       return "decode";
     default:

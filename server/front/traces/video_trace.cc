@@ -39,7 +39,8 @@ std::string_view SpanName(RunPart part) {
 
 // One span each, however often it was put off: what operators took is known of the whole of it.
 bool IsWork(RunPart part) {
-  return part == RunPart::kText || part == RunPart::kDenoise || part == RunPart::kDecode;
+  return part == RunPart::kText || part == RunPart::kDenoise || part == RunPart::kSound ||
+         part == RunPart::kDecode;
 }
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }

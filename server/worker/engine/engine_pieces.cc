@@ -137,6 +137,7 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
   options.format.frame_rate = job.spec.frame_rate;
   options.format.num_frames = job.spec.num_frames;
   if (job.spec.sound.value_or(true)) options.format.sound = job.pipeline->card().sound;
+  job.sounds = options.format.sound.exists();
   options.format.crf = job.spec.encoding.crf.value_or(options.format.crf);
   options.format.preset = PresetName(job.spec.encoding.speed);
   options.lanes = EncoderLanes(options_.encoder_threads);
@@ -151,7 +152,7 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
         end->Complete(file, SteadyNow());
       });
   const int steps = job.generation->num_steps();
-  Report(job.ref, JobProgress{Stage::kDecode, steps, steps});
+  Report(job.ref, JobProgress{job.sounds ? Stage::kSound : Stage::kDecode, steps, steps});
 }
 
 void Engine::Impl::Decode(HeldJob& job) {
@@ -159,8 +160,9 @@ void Engine::Impl::Decode(HeldJob& job) {
     StartDecoding(job);
     job.times_decode = samples_.TakeStage(SteadyNow());
   }
+  const Stage stage = job.sounds ? Stage::kSound : Stage::kDecode;
   kernels::KernelCounters counters;
-  job.clock.Enter(model::RunPart::kDecode, ClockNow(), {.timed = job.times_decode});
+  job.clock.Enter(model::PartOf(stage), ClockNow(), {.timed = job.times_decode});
   absl::StatusOr<bool> last = false;
   absl::Duration took;
   BeginMemory();
@@ -171,14 +173,18 @@ void Engine::Impl::Decode(HeldJob& job) {
     took = piece.elapsed();
   }
   PutDown(job);
-  job.tally.Decoded(took);
+  stage == Stage::kSound ? job.tally.Sounded(took) : job.tally.Decoded(took);
   job.tally.Used(counters.Uses());
   NoteMemory(job);
-  ReportPiece(job, Stage::kDecode, took, job.times_decode);
+  ReportPiece(job, stage, took, job.times_decode);
   if (!last.ok()) {
     // The sink's error comes back through the pipeline; the encoder itself has the details.
     if (!job.encoder->done()) Blame(job, last.status(), true);
     return;
+  }
+  if (std::exchange(job.sounds, false)) {
+    const int steps = job.generation->num_steps();
+    Report(job.ref, JobProgress{Stage::kDecode, steps, steps});
   }
   if (*last) StartEncoding(job);
 }
@@ -186,6 +192,7 @@ void Engine::Impl::Decode(HeldJob& job) {
 void Engine::Impl::StartEncoding(HeldJob& job) {
   ShareEnergy(EnergyWatch::Ask::kNow);
   const int steps = job.generation->num_steps();
+  const auto audio_tokens = static_cast<int>(job.generation->audio_tokens());
   job.generation = nullptr;
   job.phase = Phase::kEncode;
   PutDown(job);
@@ -193,6 +200,7 @@ void Engine::Impl::StartEncoding(HeldJob& job) {
   FileEnd::Success success{job.ref, job.deadline, job.spec.num_frames, steps, {}, job.clock};
   const auto passes = model::PassesOf(job.spec, job.pipeline->card());
   success.finished.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
+  success.finished.stats.audio_tokens = audio_tokens;
   success.finished.stats.prompt_tokens = job.texts.prompt_tokens;
   success.finished.stats.negative_prompt_tokens = job.texts.negative_prompt_tokens;
   success.finished.notices = std::move(job.texts.notices);

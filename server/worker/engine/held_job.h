@@ -46,6 +46,7 @@ struct HeldJob {
   std::unique_ptr<model::Generation> generation;
   std::shared_ptr<FileEnd> file_end;  // from the first frames on; shared with the encoder's thread
   std::unique_ptr<VideoEncoder> encoder;
+  bool sounds = false;     // the next piece of its decode is its sound
   model::TextFacts texts;  // once it can step
   JobTally tally;
   model::RunClock clock;

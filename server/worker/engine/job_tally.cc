@@ -76,6 +76,7 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
   model::RunStats stats;
   stats.text_encode = text_encode_;
   stats.denoise = denoise_;
+  stats.sound_decode = sound_;
   stats.decode = decode_;
   stats.device = device;
   stats.peak_memory_bytes = peak_memory_bytes_;
@@ -96,6 +97,7 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
   }
   AddOperators(model::Stage::kTextEncode, model::RunPart::kText, text_encode_, stats);
   AddOperators(model::Stage::kDenoise, model::RunPart::kDenoise, denoise_, stats);
+  AddOperators(model::Stage::kSound, model::RunPart::kSound, sound_, stats);
   AddOperators(model::Stage::kDecode, model::RunPart::kDecode, decode_, stats);
   stats.device_seconds = absl::ToDoubleSeconds(device_);
   stats.latent_tokens = static_cast<int>(latent_tokens);

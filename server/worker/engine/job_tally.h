@@ -28,6 +28,7 @@ class JobTally {
   int reused_steps() const { return reused_steps_; }
   // Device time that belongs to no stage.
   void Previewed(absl::Duration took) { device_ += took; }
+  void Sounded(absl::Duration took) { sound_ += took, device_ += took; }
   void Decoded(absl::Duration took) { decode_ += took, device_ += took; }
   void Used(const std::vector<kernels::VariantUse>& uses);
   // Operators of a piece of `stage` that took `took`. Not for the job's first step.
@@ -55,7 +56,7 @@ class JobTally {
 
   using Variant = std::pair<std::string, std::string>;  // operator, variant
 
-  absl::Duration text_encode_, denoise_, decode_, device_;
+  absl::Duration text_encode_, denoise_, sound_, decode_, device_;
   absl::Duration device_with_energy_;  // the part of device_ whose energy is known
   std::optional<double> joules_;
   int64_t steps_ = 0, batched_jobs_ = 0;

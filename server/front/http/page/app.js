@@ -10,7 +10,7 @@ const PLAY_AT = 0.5;              // seconds; the first fragment is one frame, w
 const RETRY_MS = 2000;
 const STAGES = {
   STAGE_QUEUE: 'waiting', STAGE_TEXT_ENCODE: 'reading the prompt', STAGE_CONDITION_ENCODE: 'reading pictures',
-  STAGE_DENOISE: 'denoising', STAGE_DECODE: 'decoding', STAGE_ENCODE: 'finishing the file',
+  STAGE_DENOISE: 'denoising', STAGE_SOUND: 'making the sound', STAGE_DECODE: 'decoding', STAGE_ENCODE: 'finishing the file',
 };
 let models = [];
 let token = '';  // never stored
@@ -421,7 +421,8 @@ class Stage {
     this.find('.now').textContent = 'done';
     this.result = video;
     const stats = video.stats || {};
-    const parts = [['text', stats.textEncode], ['denoise', stats.denoise], ['decode', stats.decode]]
+    const parts = [['text', stats.textEncode], ['denoise', stats.denoise],
+      ...stats.soundDecode ? [['sound', stats.soundDecode]] : [], ['decode', stats.decode]]
       .map(([name, time]) => `${name} ${shown(seconds(time))}`).join(', ');
     const seed = video.spec.seed;
     const text = [`${shown(seconds(stats.total))} s (${parts})`, `seed ${seed}`];

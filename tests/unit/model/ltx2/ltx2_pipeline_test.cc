@@ -185,8 +185,8 @@ TEST_F(Ltx2PipelineTest, DecodesInPiecesBetweenWhichAJobCanEnd) {
   const auto done = pipeline_->DecodeNext(*generation, sink, test_.run);
   ASSERT_TRUE(done.ok()) << done.status();
   EXPECT_FALSE(*done);
-  EXPECT_FALSE(sink.sound.empty());
-  EXPECT_LT(sink.num_frames, 17);
+  EXPECT_FALSE(sink.sound.empty());  // all of it, and nothing else
+  EXPECT_EQ(sink.num_frames, 0);
 }
 
 TEST_F(Ltx2PipelineTest, FindsNanInEitherStream) {
@@ -196,8 +196,13 @@ TEST_F(Ltx2PipelineTest, FindsNanInEitherStream) {
     StreamTokens& latents = static_cast<Ltx2Generation&>(*generation).state.latents;
     at::Tensor& x = in_sound ? latents.audio : latents.video;
     x = at::full_like(x, std::numeric_limits<float>::quiet_NaN());
+    // A device may tell of a step during the next one.
     Generation* const batch[] = {generation.get()};
-    EXPECT_EQ(pipeline_->Step(batch, test_.run)[0].code(), absl::StatusCode::kDataLoss);
+    absl::Status found = absl::OkStatus();
+    for (int step = 0; found.ok() && step < kTinySteps; ++step) {
+      found = pipeline_->Step(batch, test_.run)[0];
+    }
+    EXPECT_EQ(found.code(), absl::StatusCode::kDataLoss) << found;
   }
 }
 

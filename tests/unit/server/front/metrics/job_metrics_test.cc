@@ -34,7 +34,10 @@ TEST(JobMetrics, ASuccessCountsFramesBytesAndStages) {
   video.stats.emplace();
   video.stats->parts = {{model::RunPart::kWait, absl::Milliseconds(100)},
                         {model::RunPart::kDenoise, absl::Milliseconds(700)},
-                        {model::RunPart::kFile, absl::Milliseconds(200)}};
+                        {model::RunPart::kSound, absl::Milliseconds(40)},
+                        {model::RunPart::kFile, absl::Milliseconds(160)}};
+  video.media.sample_rate = 48'000;
+  video.media.duration = absl::Seconds(2);
   video.stats->device_seconds = 1.5;
   metrics.jobs().JobEnded(video, false);
   const std::string text = metrics.Text();
@@ -44,7 +47,9 @@ TEST(JobMetrics, ASuccessCountsFramesBytesAndStages) {
   EXPECT_EQ(ValueOf(text, "reel_request_duration_seconds_sum{mode=\"stream\"}"), 3);
   EXPECT_EQ(ValueOf(text, "reel_request_duration_seconds_count{mode=\"async\"}"), 0);
   EXPECT_DOUBLE_EQ(ValueOf(text, "reel_stage_duration_seconds_sum{stage=\"denoise\"}"), 0.7);
-  EXPECT_NEAR(ValueOf(text, "reel_stage_duration_seconds_sum{stage=\"other\"}"), 0.3, 1e-9);
+  EXPECT_DOUBLE_EQ(ValueOf(text, "reel_stage_duration_seconds_sum{stage=\"sound\"}"), 0.04);
+  EXPECT_EQ(ValueOf(text, "reel_sound_seconds_total"), 2);
+  EXPECT_NEAR(ValueOf(text, "reel_stage_duration_seconds_sum{stage=\"other\"}"), 0.26, 1e-9);
   EXPECT_EQ(ValueOf(text, "reel_stage_duration_seconds_count{stage=\"decode\"}"), 1);
   EXPECT_EQ(ValueOf(text, "reel_tenant_gpu_seconds_total{tenant=\"blue\"}"), 1.5);
   EXPECT_EQ(ValueOf(text, "reel_tenant_gpu_seconds_total{tenant=\"other\"}"), 0);

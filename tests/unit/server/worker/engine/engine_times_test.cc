@@ -97,6 +97,44 @@ TEST_F(EngineTest, TellsWhereTheTimeOfAJobWent) {
   Stop();
 }
 
+TEST_F(EngineTest, SoundIsAPartOfItsOwnBetweenStepsAndFrames) {
+  test_card_.sound = true;
+  model::GenerationSpec spec = Spec("fox");
+  spec.sound = true;
+  engine().Post(Job("a", spec));
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  ASSERT_TRUE(events_.ended("a").error.ok()) << events_.ended("a").error;
+  const model::RunStats stats = events_.ended("a").result.stats;
+  const auto parts = PartsOf(stats);
+  EXPECT_GT(parts.at(model::RunPart::kSound), absl::ZeroDuration());
+  EXPECT_GT(stats.sound_decode, absl::ZeroDuration());
+  EXPECT_GE(absl::Seconds(stats.device_seconds) + absl::Nanoseconds(1),
+            stats.text_encode + stats.denoise + stats.sound_decode + stats.decode);
+  std::vector<model::RunPart> order;
+  for (const model::PartSpan& span : stats.spans) {
+    if (order.empty() || order.back() != span.part) order.push_back(span.part);
+  }
+  const auto sound = std::find(order.begin(), order.end(), model::RunPart::kSound);
+  ASSERT_NE(sound, order.end());
+  EXPECT_EQ(*std::prev(sound), model::RunPart::kDenoise);
+  EXPECT_EQ(*std::next(sound), model::RunPart::kDecode);
+  Stop();
+}
+
+TEST_F(EngineTest, ASilentVideoHasNoSoundPart) {
+  test_card_.sound = true;
+  model::GenerationSpec spec = Spec("fox");
+  spec.sound = false;
+  engine().Post(Job("a", spec));
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  const model::RunStats stats = events_.ended("a").result.stats;
+  EXPECT_EQ(PartsOf(stats).count(model::RunPart::kSound), 0u);
+  EXPECT_EQ(stats.sound_decode, absl::ZeroDuration());
+  Stop();
+}
+
 // The clock that has every moment once is read just before a stage's and just after it, also where
 // steps are shared and previews are made between them.
 TEST_F(EngineTest, PartsOfAJobAreItsStages) {
