@@ -17,6 +17,7 @@
 #include "model/ltx/checkpoint_names.h"
 #include "model/ltx/read_vae_config.h"
 #include "model/text/text_folder.h"
+#include "model/vae/find_upsampler.h"
 #include "model/vae/video_vae.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
@@ -25,7 +26,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr char kUpsampler[] = "latent_upsampler";
 constexpr char kDiffusersStem[] = "diffusion_pytorch_model";
 constexpr int64_t kPromptCacheBytes = int64_t{64} << 20;
 
@@ -37,41 +37,6 @@ bool IsFile(const std::string& path) {
 std::string VersionOf(const VaeConfig& config) {
   if (config.down.back().sampler == DownStage::Sampler::kSpaceToDepth) return "0.9.5";
   return config.timestep_conditioning ? "0.9.1" : "0.9.0";
-}
-
-absl::StatusOr<LatentUpsampler> LoadUpsampler(const WeightSet& stored, const nlohmann::json& json,
-                                              const std::string& source, const VaeConfig& vae,
-                                              at::ScalarType dtype, at::Device device) {
-  REEL_ASSIGN_OR_RETURN(const UpsamplerConfig config, ReadUpsamplerConfig(json, source));
-  if (config.channels != vae.latent_channels || config.temporal) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the latent upsampler does not match the model: ", source, ": ",
-                     config.temporal ? "temporal_upsample is true; two passes need a spatial one"
-                                     : "in_channels is not the autoencoder's latent_channels"));
-  }
-  return LatentUpsampler::Load(stored, config, dtype, device);
-}
-
-// As diffusers lays it out, or as it is released; a model may have none.
-absl::StatusOr<std::optional<LatentUpsampler>> FindUpsampler(const std::string& folder,
-                                                             std::optional<uint64_t> random_seed,
-                                                             const VaeConfig& vae,
-                                                             at::ScalarType dtype,
-                                                             at::Device device) {
-  const std::string config = folder + "/config.json", file = folder + ".safetensors";
-  std::optional<LatentUpsampler> found;
-  if (IsFile(config)) {
-    REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(config));
-    REEL_ASSIGN_OR_RETURN(const WeightSet stored,
-                          WeightSet::OpenFolder(folder, kDiffusersStem, random_seed));
-    REEL_ASSIGN_OR_RETURN(found, LoadUpsampler(stored, json, config, vae, dtype, device));
-  } else if (IsFile(file) && !random_seed.has_value()) {
-    REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFile(file));
-    REEL_ASSIGN_OR_RETURN(const nlohmann::json json,
-                          ParseJson(stored.Metadata("config"), file + ": metadata"));
-    REEL_ASSIGN_OR_RETURN(found, LoadUpsampler(stored, json, file, vae, dtype, device));
-  }
-  return found;
 }
 
 // Where the parts are and how they are laid out; nothing is loaded yet.
@@ -175,11 +140,6 @@ absl::Status LtxModel::MakeLayersIn(RowForm form) {
   return absl::OkStatus();
 }
 
-std::string UpsamplerFolderOf(const LoadOptions& options) {
-  const std::filesystem::path path = options.path;
-  return ((IsFile(options.path) ? path.parent_path() : path) / kUpsampler).string();
-}
-
 // Before anything of them is read. What names them all; empty where nobody said what they are.
 absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
   REEL_RETURN_IF_ERROR(CheckRandomWeights(options));
@@ -192,12 +152,8 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
     rest = FilesOf(options.path, {"scheduler", "transformer", "vae"});
   }
   files.insert(files.end(), rest.begin(), rest.end());
-  const std::string upsampler = UpsamplerFolderOf(options);
-  const std::string root = std::filesystem::path(upsampler).parent_path().string();
-  rest = FilesOf(root.empty() ? "." : root, {kUpsampler});
+  rest = UpsamplerFiles(options);
   files.insert(files.end(), rest.begin(), rest.end());
-  const std::string file = upsampler + ".safetensors";
-  if (IsFile(file)) files.push_back({std::string(kUpsampler) + ".safetensors", file});
   return VerifyFiles(options.manifest_file, files);
 }
 
@@ -222,7 +178,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
   REEL_ASSIGN_OR_RETURN(
       std::optional<LatentUpsampler> upsampler,
-      FindUpsampler(UpsamplerFolderOf(options), options.random_weights, vae.config, dtype, place));
+      FindUpsampler(options, ReadUpsamplerConfig, vae.config.latent_channels, dtype, place));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters() +
                              (upsampler.has_value() ? upsampler->parameters() : 0);
   auto model = std::make_unique<LtxModel>(LtxModel{.dtype = dtype,

@@ -54,11 +54,6 @@ struct LtxModel {
   absl::Status MakeLayersIn(RowForm form);
 };
 
-// Where a latent upsampler is if the model has one: the folder latent_upsampler/ as diffusers lays
-// it out, or beside it latent_upsampler.safetensors as it is released; in the model's folder, or in
-// that which a single file lies in.
-std::string UpsamplerFolderOf(const LoadOptions& options);
-
 // The options' `dtype` empty: fp32 on a CPU; on a GPU bf16, or fp16 where it computes in no bf16. A
 // group's devices are `device` and the options' `peers`; the files are read once, and copied from
 // the first device to the others. Throws what libtorch throws. NOT_FOUND and FAILED_PRECONDITION
