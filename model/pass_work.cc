@@ -2,6 +2,7 @@
 #include "model/pass_work.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "absl/types/span.h"
@@ -41,6 +42,20 @@ GuidanceRows RowsOfGuidance(const GenerationSpec& resolved) {
   const bool isolated =
       above(resolved.modality_scale, 1) || above(resolved.audio_modality_scale, 1);
   return {negative ? 1 : 0, (perturbed ? 1 : 0) + (isolated ? 1 : 0)};
+}
+
+// Whether a side of so many latents is the same after all passes, none of which drops a remainder.
+bool ComesBack(int64_t side, absl::Span<const Pass> passes) {
+  int64_t rest = side;
+  for (const Pass& pass : passes) {
+    rest *= pass.sides.numerator;
+    const int denominator = std::max(pass.sides.denominator, 1);
+    // A nonsensical card must not make the numbers overflow.
+    if (rest < 1 || rest % denominator != 0) return false;
+    rest /= denominator;
+    if (rest > std::numeric_limits<int>::max()) return false;
+  }
+  return rest == side;
 }
 
 }  // namespace
@@ -96,9 +111,20 @@ int LeastSide(std::string_view preset, const ModelCard& card) {
   const absl::Span<const Pass> passes = PassesIn(FindPreset(card, preset));
   for (int side = card.spatial_multiple; side < card.limits.max_size;
        side += card.spatial_multiple) {
-    int rest = side;
-    for (const Pass& pass : passes) rest = PassSide(rest, pass.sides, card.spatial_multiple);
-    if (rest > 0) return side;
+    int rest = side, least = side;
+    for (const Pass& pass : passes) {
+      rest = PassSide(rest, pass.sides, card.spatial_multiple);
+      least = std::min(least, rest);
+    }
+    if (least > 0 && least >= card.limits.min_size) return side;
+  }
+  return card.spatial_multiple;
+}
+
+int SideMultiple(std::string_view preset, const ModelCard& card) {
+  const absl::Span<const Pass> passes = PassesIn(FindPreset(card, preset));
+  for (int latents = 1; latents <= card.limits.max_size / card.spatial_multiple; ++latents) {
+    if (ComesBack(latents, passes)) return latents * card.spatial_multiple;
   }
   return card.spatial_multiple;
 }

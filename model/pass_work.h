@@ -39,8 +39,12 @@ int64_t RowsTaken(int64_t rows, int64_t fill_rows);
 int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
                      int64_t clip_pixels);
 
-// The shortest side of a video, in pixels, with which no pass of this preset is empty; the card's
-// multiple for an unknown preset.
+// The shortest side of a video, in pixels, with which every pass of this preset has the least side
+// of the model; the card's multiple for an unknown preset.
 int LeastSide(std::string_view preset, const ModelCard& card);
+
+// What the sides of a video are multiples of, in pixels: of a preset whose passes end at the
+// video's own size, the least side that none of them cuts; else the card's multiple.
+int SideMultiple(std::string_view preset, const ModelCard& card);
 
 }  // namespace reel::model

@@ -22,7 +22,7 @@ constexpr char kNotSupported[] = "this model does not support it; nearest: leave
 // Size and length, and their product.
 void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   const ModelLimits& limits = card.limits;
-  const ViolationList::Grid side{card.spatial_multiple, 0,
+  const ViolationList::Grid side{SideMultiple(spec.preset, card), 0,
                                  std::max(limits.min_size, LeastSide(spec.preset, card)),
                                  limits.max_size};
   const bool width = out.OnGrid("width", spec.width, side);

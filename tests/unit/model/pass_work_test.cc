@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/unit/model/example_card.h"
 
 namespace reel::model {
@@ -109,10 +111,27 @@ TEST(LargestOf, IsThePassWithTheMostTokens) {
   EXPECT_EQ(&LargestOf(passes), &passes[1]);
 }
 
-TEST(LeastSide, LeavesEveryPassALatent) {
+TEST(LeastSide, LeavesEveryPassTheLeastSideOfTheModel) {
   EXPECT_EQ(LeastSide("twice", ExampleCard()), 64);
+  ModelCard card = ExampleCard();
+  card.limits.min_size = 64;
+  EXPECT_EQ(LeastSide("twice", card), 96);  // with a first pass at 64
   EXPECT_EQ(LeastSide("small", ExampleCard()), 32);
   EXPECT_EQ(LeastSide("", ExampleCard()), 32);
+}
+
+TEST(SideMultiple, IsWhatNoPassCutsWhereTheLastHasTheVideosSize) {
+  ModelCard card = ExampleCard();
+  EXPECT_EQ(SideMultiple("", card), 32);
+  EXPECT_EQ(SideMultiple("small", card), 32);
+  EXPECT_EQ(SideMultiple("twice", card), 32);  // ends at four thirds, and is scaled
+  card.presets.back().passes = {{.sides = {1, 2}}, {.sides = {2, 1}}};
+  EXPECT_EQ(SideMultiple("twice", card), 64);
+  card.presets.back().passes = {{.sides = {2, 3}}, {.sides = {3, 2}}};
+  EXPECT_EQ(SideMultiple("twice", card), 96);
+  const int most = std::numeric_limits<int>::max();
+  card.presets.back().passes = {{.sides = {most, 1}}, {.sides = {most, 0}}, {.sides = {most, -1}}};
+  EXPECT_EQ(SideMultiple("twice", card), 32);
 }
 
 }  // namespace

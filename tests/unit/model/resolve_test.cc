@@ -164,6 +164,18 @@ TEST(Resolve, KeepsVideosOutOfPassesThatWouldHaveNothing) {
   EXPECT_THAT(With([](auto& s) { s.width = 32, s.height = 64; }), IsEmpty());
 }
 
+TEST(Resolve, RefusesSidesThatAPassWouldCut) {
+  ModelCard card = ExampleCard();
+  card.presets.back().passes = {{.sides = {1, 2}}, {.sides = {2, 1}}};
+  GenerationSpec spec;
+  spec.prompt = "a fox";
+  spec.preset = "twice";
+  spec.width = 96;
+  spec.height = 128;
+  EXPECT_THAT(ResolveExample(spec, card).violations,
+              ElementsAre(Violation("width", "96 is not a multiple of 64; nearest: 128 (or 64)")));
+}
+
 TEST(Resolve, BoundsSteps) {
   EXPECT_THAT(With([](auto& s) { s.num_inference_steps = 101; }),
               ElementsAre(Violation("num_inference_steps", "nearest: 100")));
