@@ -39,8 +39,8 @@ int64_t RowsTaken(int64_t rows, int64_t fill_rows);
 int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
                      int64_t clip_pixels);
 
-// The shortest side of a video, in pixels, with which every pass of this preset has the least side
-// of the model; the card's multiple for an unknown preset.
+// The shortest side of a video, in pixels, with which every pass of this preset has the model's
+// least side. An unknown preset is one plain pass.
 int LeastSide(std::string_view preset, const ModelCard& card);
 
 // What the sides of a video are multiples of, in pixels: of a preset whose passes end at the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/ltx2_card.h"
 
+#include <optional>
+
 #include "model/layers/load_dtype.h"
 #include "model/ltx2/presets.h"
 #include "model/ltx2/video_vae_config.h"
@@ -18,6 +20,12 @@ std::string FamilyOf(Version version) {
       break;
   }
   return "LTX-2.5";
+}
+
+std::optional<Ratio> UpsampledBy(const std::optional<LatentUpsampler>& upsampler) {
+  if (!upsampler.has_value()) return std::nullopt;
+  const UpsamplerConfig& config = upsampler->config();
+  return Ratio{static_cast<int>(config.grow), static_cast<int>(config.shrink)};
 }
 
 ModelLimits LimitsOf(const Ltx2Model& model, const ModelTraits& traits) {
@@ -40,7 +48,8 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   const ModelTraits traits = {.version = config.version(),
                               .is_distilled = model.is_distilled(),
                               .perturbs = config.perturbs,
-                              .layers = config.num_layers};
+                              .layers = config.num_layers,
+                              .upsampled = UpsampledBy(model.upsampler)};
   ModelCard card;
   card.name = name;
   card.family = FamilyOf(traits.version);

@@ -16,6 +16,8 @@ StreamTables Moved(const StreamTables& tables, at::Device where) {
 }  // namespace
 
 int64_t Ltx2Generation::rows() const {
+  const bool next_is_second = ready && state.is_done() && second_pass.has_value();
+  if (next_is_second) return second_pass->sizes.video.tokens();
   const StreamGuidance& guidance = state.guidance;
   const int64_t of_a_token = 1 + (guidance.uses_negative() ? 1 : 0) +
                              (guidance.uses_perturbed() ? 1 : 0) +

@@ -2,6 +2,7 @@
 // One video with sound of an LTX-2 model in the making.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,12 @@
 
 namespace reel::model::ltx2 {
 
+// A second pass that has not begun.
+struct PlannedPass {
+  LatentSizes sizes;
+  Schedule schedule;
+};
+
 // A plain state: the pipeline moves it.
 class Ltx2Generation final : public FamilyGeneration {
  public:
@@ -19,6 +26,9 @@ class Ltx2Generation final : public FamilyGeneration {
       : FamilyGeneration(std::move(resolved), model_device) {}
 
   PassSteps pass() const override { return {state.step, state.schedule.steps()}; }
+  int later_steps() const override {
+    return second_pass.has_value() ? second_pass->schedule.steps() : 0;
+  }
   int64_t rows() const override;
   int64_t audio_tokens() const override { return sizes.audio; }
   TextFacts text_facts() const override { return texts; }
@@ -34,8 +44,10 @@ class Ltx2Generation final : public FamilyGeneration {
   std::vector<at::Tensor> tensors() const override;
   void MoveTo(at::Device where) override;
 
-  LatentSizes sizes;
+  LatentSizes sizes;  // of the pass that is under way
   DenoiseState state;
+  std::optional<PlannedPass> second_pass;  // until it begins
+  at::Generator generator;                 // the request's own, in the reference's order of draws
 
   // For EncodeNext: one text at a time, the negative first.
   std::vector<std::string> unread;

@@ -11,8 +11,10 @@
 #include "model/layers/load_dtype.h"
 #include "model/layers/random_weight.h"
 #include "model/ltx2/part_sizes.h"
+#include "model/ltx2/upsampler_config.h"
 #include "model/ltx2/video_vae_config.h"
 #include "model/text/text_folder.h"
+#include "model/vae/find_upsampler.h"
 #include "model/vae/video_vae.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
@@ -130,6 +132,8 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
   const std::vector<ListedFile> rest = FilesOf(
       options.path, {"audio_vae", "connectors", "scheduler", "transformer", "vae", "vocoder"});
   files.insert(files.end(), rest.begin(), rest.end());
+  const std::vector<ListedFile> upsampler = UpsamplerFiles(options);
+  files.insert(files.end(), upsampler.begin(), upsampler.end());
   return VerifyFiles(options.manifest_file, files);
 }
 
@@ -148,6 +152,11 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
   // The small parts first, so that what is wrong with them is said before the large ones are read.
   REEL_ASSIGN_OR_RETURN(SoundOutput sound, LoadSound(options, dtype, place));
   REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(options, dtype, place));
+  std::optional<LatentUpsampler> upsampler;
+  if (!scheduler.use_dynamic_shifting) {
+    REEL_ASSIGN_OR_RETURN(upsampler, FindUpsampler(options, ReadUpsamplerConfig,
+                                                   vae.config.latent_channels, dtype, place));
+  }
   REEL_ASSIGN_OR_RETURN(Connectors connectors, LoadConnectors(options, dtype, place));
   REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer,
                         BpeTokenizer::Load(TextFolderOf(options) + "/tokenizer"));
@@ -160,9 +169,13 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
       CheckText(encoder.config(), tokenizer.size(), connectors.config(), options.path));
   Prompts prompts(std::move(tokenizer), std::move(encoder), std::move(connectors),
                   kPromptMemoryBytes);
-  const int64_t parameters =
+  int64_t parameters =
       prompts.parameters() + transformer.parameters() + vae.parameters + sound.parameters();
-  const int64_t bytes = prompts.bytes() + transformer.bytes() + vae.bytes + sound.bytes();
+  int64_t bytes = prompts.bytes() + transformer.bytes() + vae.bytes + sound.bytes();
+  if (upsampler.has_value()) {
+    parameters += upsampler->parameters();
+    bytes += upsampler->bytes();
+  }
   return std::make_unique<Ltx2Model>(Ltx2Model{.dtype = dtype,
                                                .device = device,
                                                .scheduler = scheduler,
@@ -172,6 +185,7 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
                                                .decoder = std::move(vae.decoder),
                                                .statistics = vae.statistics,
                                                .sound = std::move(sound),
+                                               .upsampler = std::move(upsampler),
                                                .parameters = parameters,
                                                .bytes = bytes,
                                                .weights_sha256 = weights_sha256});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -13,6 +14,7 @@
 #include "model/ltx2/sound_output.h"
 #include "model/ltx2/transformer.h"
 #include "model/sampler/schedule.h"
+#include "model/vae/latent_upsampler.h"
 #include "model/vae/vae_config.h"
 #include "model/vae/vae_decoder.h"
 
@@ -32,6 +34,8 @@ struct Ltx2Model {
   VaeDecoder decoder;
   LatentStatistics statistics;  // fp32
   SoundOutput sound;
+  // For films in two passes, of distilled models: others want an adapter in each.
+  std::optional<LatentUpsampler> upsampler;
   int64_t parameters = 0, bytes = 0;
   std::string weights_sha256;  // of all its files together; empty without a manifest
 

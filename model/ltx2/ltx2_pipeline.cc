@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/ltx2_pipeline.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "model/ltx2/ltx2_generation.h"
 #include "model/ltx2/ltx2_model.h"
 #include "model/ltx2/presets.h"
+#include "model/ltx2/second_pass.h"
+#include "model/pass_work.h"
 #include "model/text/text_notices.h"
 
 namespace reel::model::ltx2 {
@@ -32,6 +35,11 @@ absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerC
                                     int64_t tokens) {
   if (!spec.timesteps.empty()) return GivenSigmaSchedule(scheduler, spec.timesteps);
   return SpacedSchedule(scheduler, spec.num_inference_steps, tokens);
+}
+
+// From given steps on, whatever the model's own schedule is.
+absl::StatusOr<Schedule> SecondScheduleOf(const std::vector<double>& timesteps) {
+  return GivenSigmaSchedule(SchedulerConfig(), timesteps);
 }
 
 at::Generator GeneratorOf(const GenerationSpec& spec, uint64_t offset = 0) {
@@ -71,7 +79,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
     REEL_RETURN_IF_ERROR(CheckShape(spec));
     REEL_RETURN_IF_ERROR(model_->prompts.CheckLength(spec.max_text_tokens));
     auto mine = std::make_unique<Ltx2Generation>(spec, model_->device);
-    REEL_ASSIGN_OR_RETURN(mine->sizes, SizesOf(spec));
+    REEL_RETURN_IF_ERROR(PlanPasses(*mine));
     DenoiseState& state = mine->state;
     REEL_ASSIGN_OR_RETURN(state.schedule,
                           ScheduleOf(spec, model_->scheduler, mine->sizes.video.tokens()));
@@ -85,6 +93,21 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return mine;
   }
 
+  absl::Status PlanPasses(Ltx2Generation& mine) const {
+    const std::vector<PassWork> passes = PassesOf(mine.spec, card());
+    REEL_ASSIGN_OR_RETURN(mine.sizes, SizesOf(mine.spec, passes.front()));
+    const std::vector<double> timesteps = SecondPassOf(mine.spec);
+    if (timesteps.empty()) return absl::OkStatus();
+    if (!model_->upsampler.has_value() || passes.size() != 2) {
+      return absl::FailedPreconditionError("the model has no latent upsampler for two passes");
+    }
+    PlannedPass second;
+    REEL_ASSIGN_OR_RETURN(second.sizes, SizesOf(mine.spec, passes.back()));
+    REEL_ASSIGN_OR_RETURN(second.schedule, SecondScheduleOf(timesteps));
+    mine.second_pass = std::move(second);
+    return absl::OkStatus();
+  }
+
   void AddNotices(const GenerationSpec& spec, Ltx2Generation& mine) const {
     const bool asked = spec.stg_scale.value_or(0) > 0 || spec.audio_stg_scale.value_or(0) > 0;
     if (!asked || model_->transformer.config().perturbs) return;
@@ -96,24 +119,25 @@ class Ltx2Pipeline final : public FamilyPipeline {
 
   absl::Status CheckShape(const GenerationSpec& spec) const {
     const ModelCard& card = this->card();
-    const int side = card.spatial_multiple;
-    if (spec.width % side == 0 && spec.height % side == 0 && spec.width >= card.limits.min_size &&
-        spec.height >= card.limits.min_size && spec.num_frames >= 1 &&
+    const int side = SideMultiple(spec.preset, card);
+    const int least = std::max(card.limits.min_size, LeastSide(spec.preset, card));
+    if (spec.width % side == 0 && spec.height % side == 0 && spec.width >= least &&
+        spec.height >= least && spec.num_frames >= 1 &&
         (spec.num_frames - 1) % card.temporal_multiple == 0) {
       return absl::OkStatus();
     }
     return absl::InvalidArgumentError(
         absl::StrCat("the model cannot make a video of this size: ", spec.width, "x", spec.height,
                      ", ", spec.num_frames, " frames; sides are multiples of ", side, " from ",
-                     card.limits.min_size, " on, frames of ", card.temporal_multiple, ", plus 1"));
+                     least, " on, frames of ", card.temporal_multiple, ", plus 1"));
   }
 
-  absl::StatusOr<LatentSizes> SizesOf(const GenerationSpec& spec) const {
+  absl::StatusOr<LatentSizes> SizesOf(const GenerationSpec& spec, const PassWork& pass) const {
     const VaeConfig& vae = model_->vae_config;
     const AudioVaeConfig& sound = model_->sound.vae().config();
     LatentSizes sizes = {
         .video = {(spec.num_frames - 1) / vae.temporal_compression + 1,
-                  spec.height / vae.spatial_compression, spec.width / vae.spatial_compression},
+                  pass.height / vae.spatial_compression, pass.width / vae.spatial_compression},
         .video_channels = vae.latent_channels,
         .audio = 0,
         .audio_channels = sound.latent_channels,
@@ -147,6 +171,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
     at::Generator generator = GeneratorOf(mine.spec);
     DenoiseState begun = BeginTextToVideo(ops, model_->transformer, Joined(mine.connected),
                                           mine.sizes, mine.spec.frame_rate, generator);
+    mine.generator = generator;
     begun.schedule = mine.state.schedule;
     begun.guidance = mine.state.guidance;
     begun.sampler = mine.state.sampler;
@@ -155,6 +180,11 @@ class Ltx2Pipeline final : public FamilyPipeline {
     mine.connected.clear();
     mine.unread.clear();
     mine.ready = true;
+  }
+
+  absl::Status BeginPass(FamilyGeneration& generation, const Ops& ops) override {
+    BeginSecondPass(ops, *model_, Mine(generation));
+    return absl::OkStatus();
   }
 
   // Videos are equal in bits whoever else is there: each steps alone.

@@ -2,6 +2,8 @@
 #include "model/ltx2/presets.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 
 #include "model/ltx2/ltx2_model.h"
 
@@ -10,6 +12,8 @@ namespace {
 
 constexpr char kNegativePrompt[] = "worst quality, inconsistent motion, blurry, jittery, distorted";
 constexpr double kDistilledSteps[] = {1000, 993.75, 987.5, 981.25, 975, 909.375, 725, 421.875};
+constexpr double kSecondPassSteps[] = {909.375, 725, 421.875};
+constexpr char kTwoPass[] = "-two-pass";
 constexpr int64_t kPerturbedBlock = 28;  // of 48
 
 struct Release {
@@ -46,6 +50,25 @@ void SetGuidance(const ModelTraits& traits, GenerationSpec& spec) {
   spec.stg_blocks = {static_cast<int>(std::min(kPerturbedBlock, traits.layers - 1))};
 }
 
+// The same steps before an upsampler that makes so much of a side.
+Preset InTwoPasses(Preset preset, Ratio upsampled) {
+  preset.name += kTwoPass;
+  preset.passes = {{.sides = {upsampled.denominator, upsampled.numerator}},
+                   {.steps = static_cast<int>(std::size(kSecondPassSteps)),
+                    .sides = upsampled,
+                    .guided = false}};
+  return preset;
+}
+
+// Null where the preset is none of those, in one pass or in two.
+const Release* ReleaseOf(const GenerationSpec& spec) {
+  const auto* const end = std::end(kReleases);
+  const auto* const release = std::find_if(std::begin(kReleases), end, [&](const Release& known) {
+    return spec.preset == known.name || spec.preset == std::string(known.name) + kTwoPass;
+  });
+  return release == end ? nullptr : release;
+}
+
 }  // namespace
 
 GenerationSpec DefaultsFor(const ModelTraits& traits) {
@@ -76,6 +99,9 @@ std::vector<Preset> PresetsFor(const ModelTraits& traits) {
       SetGuidance(traits, preset.values);
     }
     presets.push_back(preset);
+    if (release.is_distilled && traits.upsampled.has_value()) {
+      presets.push_back(InTwoPasses(preset, *traits.upsampled));
+    }
   }
   return presets;
 }
@@ -96,10 +122,14 @@ StreamGuidance GuidanceOf(const GenerationSpec& spec) {
 }
 
 Sampler SamplerOf(const GenerationSpec& spec) {
-  const auto* const end = std::end(kReleases);
-  const auto* const release = std::find_if(
-      std::begin(kReleases), end, [&](const Release& known) { return spec.preset == known.name; });
-  return release == end ? Sampler::kEuler : release->sampler;
+  const Release* release = ReleaseOf(spec);
+  return release == nullptr ? Sampler::kEuler : release->sampler;
+}
+
+std::vector<double> SecondPassOf(const GenerationSpec& spec) {
+  const Release* release = ReleaseOf(spec);
+  if (release == nullptr || spec.preset == release->name) return {};
+  return {std::begin(kSecondPassSteps), std::end(kSecondPassSteps)};
 }
 
 }  // namespace reel::model::ltx2

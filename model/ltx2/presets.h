@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/ltx2/denoise_state.h"
@@ -18,17 +19,22 @@ struct ModelTraits {
   bool is_distilled = false;
   bool perturbs = true;  // has guidance away from perturbed blocks
   int64_t layers = 0;    // of the transformer
+  // What the latent upsampler makes of a side; unset without one.
+  std::optional<Ratio> upsampled = {};
 };
 
 // Those of diffusers' call. A distilled model has no guidance: its values stay unset, so that a
 // request for it is refused by name.
 GenerationSpec DefaultsFor(const ModelTraits& traits);
 
-// Of one pass each.
+// In one pass, and for distilled models with an upsampler in two: at a part of the sides, then at
+// the video's own.
 std::vector<Preset> PresetsFor(const ModelTraits& traits);
 
 StreamGuidance GuidanceOf(const GenerationSpec& resolved);
-// Euler unless the preset says another.
+// Of the first pass: Euler unless the preset says another.
 Sampler SamplerOf(const GenerationSpec& resolved);
+// A second pass is Euler's, without guidance, from these timesteps on; empty: there is none.
+std::vector<double> SecondPassOf(const GenerationSpec& resolved);
 
 }  // namespace reel::model::ltx2

@@ -10,8 +10,9 @@
 
 namespace reel::model::ltx2 {
 
-// Keys that are missing take the class's defaults. FAILED_PRECONDITION names the key that is not
-// known or not supported.
+// Of diffusers' class, or of a released file, which has other words for the resampler. Keys that
+// are missing take the class's defaults. FAILED_PRECONDITION names the key that is not known or not
+// supported.
 absl::StatusOr<UpsamplerConfig> ReadUpsamplerConfig(const nlohmann::json& json,
                                                     const std::string& source);
 

@@ -94,6 +94,7 @@ absl::StatusOr<LatentUpsampler> LatentUpsampler::Load(const WeightSet& stored,
   model.final_conv_ = conv("final_conv", width, config.channels, dimensions);
   REEL_RETURN_IF_ERROR(weights.Finish());
   model.parameters_ = weights.parameters();
+  model.bytes_ = weights.bytes();
   return model;
 }
 
@@ -158,8 +159,7 @@ at::Tensor ToneMap(const at::Tensor& latents, double compression) {
 at::Tensor UpsampleLatents(const Ops& ops, const LatentUpsampler& upsampler,
                            const LatentStatistics& statistics, const UpsampleTouch& touch,
                            const at::Tensor& latents) {
-  const at::Tensor low =
-      statistics.Denormalize(latents).to(statistics.mean.scalar_type());  // that of the weights
+  const at::Tensor low = statistics.Denormalize(latents).to(upsampler.dtype());
   at::Tensor high = upsampler(ops, low);
   if (touch.match_statistics > 0) high = MatchStatistics(high, low, touch.match_statistics);
   if (touch.tone_map > 0) high = ToneMap(high, touch.tone_map);

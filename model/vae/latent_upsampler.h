@@ -44,6 +44,8 @@ class LatentUpsampler {
                                               at::Device device);
 
   const UpsamplerConfig& config() const { return config_; }
+  at::ScalarType dtype() const { return initial_conv_.weight.scalar_type(); }
+  int64_t bytes() const { return bytes_; }
   int64_t parameters() const { return parameters_; }
   // [1, C, F, h, w], not normalised, in its type. Norms look at the whole clip: there are no
   // pieces.
@@ -73,7 +75,7 @@ class LatentUpsampler {
   Norm initial_norm_;
   at::Tensor blur_;  // [1, 1, 5, 5], where sides grow by a ratio
   std::vector<Block> before_, after_;
-  int64_t parameters_ = 0;
+  int64_t parameters_ = 0, bytes_ = 0;
 };
 
 // Channel by channel towards the mean and the deviation of `reference`; `factor` 0 is not at all, 1
@@ -91,7 +93,8 @@ struct UpsampleTouch {
   friend bool operator==(const UpsampleTouch&, const UpsampleTouch&) = default;
 };
 
-// LTXLatentUpsamplePipeline from normalised latents to normalised latents, fp32 both.
+// LTXLatentUpsamplePipeline from normalised latents to normalised latents, fp32 both. In between
+// they are of the upsampler's type.
 at::Tensor UpsampleLatents(const Ops& ops, const LatentUpsampler& upsampler,
                            const LatentStatistics& statistics, const UpsampleTouch& touch,
                            const at::Tensor& latents);

@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kDiffusersFile[] = "/diffusion_pytorch_model.safetensors";
-constexpr uint64_t kTransformerSeed = 0, kVaeSeed = 1, kConnectorsSeed = 2, kGemmaSeed = 5;
+constexpr uint64_t kTransformerSeed = 0, kVaeSeed = 1, kConnectorsSeed = 2, kGemmaSeed = 5,
+                   kUpsamplerSeed = 6;
 
 std::string GoldenFile(const std::string& name) {
   return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/" + name;
@@ -54,9 +55,11 @@ nlohmann::json SchedulerConfigOf(Scheduler scheduler) {
 
 }  // namespace
 
-std::string DrawnWeights(const nlohmann::json& shapes, uint64_t seed, double norm) {
+std::string DrawnWeights(const nlohmann::json& shapes, uint64_t seed, double norm,
+                         const nlohmann::json& metadata) {
   at::Generator generator = at::detail::createCPUGenerator(seed);
   nlohmann::json header;
+  if (!metadata.is_null()) header["__metadata__"] = metadata;
   std::string data;
   for (const auto& [name, sizes] : shapes.items()) {  // in the order of bytes
     const auto shape = sizes.get<std::vector<int64_t>>();
@@ -106,5 +109,19 @@ void TinyFolder::Set(const std::string& part, const std::string& key,
 }
 
 void TinyFolder::Remove(const std::string& part) const { fs::remove_all(scratch_.File(part)); }
+
+void TinyFolder::AddUpsampler(const std::string& name) const {
+  const std::string source = GoldenFile("ltx2/latent_upsampler/" + name);
+  fs::create_directory(scratch_.File("latent_upsampler"));
+  fs::copy(source + "/config.json", scratch_.File("latent_upsampler"));
+  scratch_.Write(std::string("latent_upsampler") + kDiffusersFile,
+                 DrawnWeights(*ReadJsonFile(source + "/shapes.json"), kUpsamplerSeed));
+}
+
+void TinyFolder::AddUpsamplerFile(const std::string& name, const nlohmann::json& config) const {
+  const std::string shapes = GoldenFile("ltx2/latent_upsampler/" + name + "/shapes.json");
+  scratch_.Write("latent_upsampler.safetensors", DrawnWeights(*ReadJsonFile(shapes), kUpsamplerSeed,
+                                                              1, {{"config", config.dump()}}));
+}
 
 }  // namespace reel::model::ltx2

@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <string>
 
-#include "nlohmann/json_fwd.hpp"
+#include "nlohmann/json.hpp"
 #include "tests/unit/model/weights/weight_file.h"
 
 namespace reel::model::ltx2 {
 
 // A safetensors file of tensors with these shapes, by name. Norms lie around `norm`.
-std::string DrawnWeights(const nlohmann::json& shapes, uint64_t seed, double norm = 1);
+std::string DrawnWeights(const nlohmann::json& shapes, uint64_t seed, double norm = 1,
+                         const nlohmann::json& metadata = nullptr);
 
 enum class Scheduler { kDynamic, kStatic };  // of the releases with many steps; of distilled ones
 
@@ -26,6 +27,10 @@ class TinyFolder {
   // Replaces a value of `part`/config.json.
   void Set(const std::string& part, const std::string& key, const nlohmann::json& value) const;
   void Remove(const std::string& part) const;
+  // latent_upsampler/ of "rational-x2", "rational-x1.5", "x2" or "temporal".
+  void AddUpsampler(const std::string& name) const;
+  // The same as it is released: a file beside the model, its configuration in the metadata.
+  void AddUpsamplerFile(const std::string& name, const nlohmann::json& config) const;
 
  private:
   const reel::testing::TempFolder scratch_;

@@ -42,14 +42,25 @@ std::unique_ptr<Pipeline> LoadTiny(const TinyFolder& folder) {
   return pipeline.ok() ? *std::move(pipeline) : nullptr;
 }
 
+Film TokensOf(Pipeline& pipeline, const Generation& generation) {
+  const LatentsView video = *pipeline.Latents(generation);
+  const SoundLatentsView audio = *pipeline.SoundLatents(generation);
+  return {.video =
+              TensorOf(video.data, {video.channels, video.frames * video.height * video.width}).t(),
+          .audio = TensorOf(audio.data, {audio.channels, audio.latents, audio.bins})
+                       .transpose(0, 1)
+                       .flatten(1),
+          .frames = {},
+          .wave = {}};
+}
+
 Film Made(Pipeline& pipeline, Generation& generation) {
   const TestRun test;
   while (generation.step() < generation.num_steps()) {
     ltx::StepAll(pipeline, {&generation}, test.run);
     if (::testing::Test::HasFatalFailure()) return {};
   }
-  const LatentsView video = *pipeline.Latents(generation);
-  const SoundLatentsView audio = *pipeline.SoundLatents(generation);
+  Film film = TokensOf(pipeline, generation);
   CollectingSink sink(FrameFormat::kRgbF32);
   sink.takes_sound = true;
   for (absl::StatusOr<bool> done = false; done.ok() && !*done;) {
@@ -58,13 +69,9 @@ Film Made(Pipeline& pipeline, Generation& generation) {
   }
   EXPECT_EQ(sink.frames_before_sound, 0);
   const int64_t samples = static_cast<int64_t>(sink.sound.size()) / 2;
-  return {.video =
-              TensorOf(video.data, {video.channels, video.frames * video.height * video.width}).t(),
-          .audio = TensorOf(audio.data, {audio.channels, audio.latents, audio.bins})
-                       .transpose(0, 1)
-                       .flatten(1),
-          .frames = sink.Values().view({sink.num_frames, sink.height, sink.width, 3}),
-          .wave = TensorOf(sink.sound, {samples, 2}).t()};
+  film.frames = sink.Values().view({sink.num_frames, sink.height, sink.width, 3});
+  film.wave = TensorOf(sink.sound, {samples, 2}).t();
+  return film;
 }
 
 Film Make(Pipeline& pipeline, const GenerationSpec& spec) {

@@ -26,6 +26,8 @@ struct Film {
   at::Tensor wave;          // [2, samples]
 };
 
+// The tokens of a generation, of whichever pass it is in; nothing is decoded.
+Film TokensOf(Pipeline& pipeline, const Generation& generation);
 // Tokens behind the last step, and what they are decoded to. Failures are reported.
 Film Made(Pipeline& pipeline, Generation& generation);
 // The same from the beginning.

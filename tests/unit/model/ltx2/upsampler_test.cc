@@ -59,6 +59,21 @@ TEST(Ltx2UpsamplerConfig, TakesTheDefaultsOfItsClass) {
   EXPECT_EQ(config->grow, 2);
 }
 
+TEST(Ltx2UpsamplerConfig, TakesTheWordsOfAReleasedFile) {
+  const auto plain = ReadUpsamplerConfig({{"_class_name", "LatentUpsampler"}}, "file");
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_FALSE(plain->rational);
+  const auto rational =
+      ReadUpsamplerConfig({{"rational_resampler", true}, {"spatial_scale", 1.5}}, "file");
+  ASSERT_TRUE(rational.ok()) << rational.status();
+  EXPECT_TRUE(rational->rational);
+  EXPECT_EQ(rational->grow, 3);
+  EXPECT_EQ(rational->shrink, 2);
+  const auto mixed =
+      ReadUpsamplerConfig({{"rational_resampler", true}, {"rational_spatial_scale", 2}}, "file");
+  EXPECT_THAT(mixed.status().message(), HasSubstr("rational_spatial_scale"));
+}
+
 TEST(Ltx2UpsamplerConfig, RefusesByNameWhatItDoesNotCompute) {
   const auto refused = [](const char* variant, const char* key, const nlohmann::json& value) {
     nlohmann::json file = TinyComponent("latent_upsampler", variant).config();
