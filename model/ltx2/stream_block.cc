@@ -13,13 +13,16 @@ std::vector<at::Tensor> Summed(const at::Tensor& table, const at::Tensor& rows) 
 
 }  // namespace
 
-at::Tensor Modulated(const at::Tensor& x, const StreamVectors::ScaleShift& by) {
-  return x * (1 + by.scale) + by.shift;
+at::Tensor Modulated(const at::Tensor& x, const StreamVectors::ScaleShift& by,
+                     const at::Tensor& vector_of) {
+  return x * (1 + ForTokens(by.scale, vector_of)) + ForTokens(by.shift, vector_of);
 }
 
 // Tables begin with the shift, but those between the streams with the scale.
 StreamVectors StreamBlock::VectorsOf(const StreamModulation& modulation) const {
   StreamVectors vectors;
+  vectors.vector_of = modulation.vector_of;
+  vectors.cross_vector_of = modulation.cross_vector_of;
   const std::vector<at::Tensor> rows = Summed(table, modulation.rows);
   vectors.self = {.scale = rows[1], .shift = rows[0]};
   vectors.self_gate = rows[2];
@@ -45,11 +48,12 @@ StreamVectors StreamBlock::VectorsOf(const StreamModulation& modulation) const {
 at::Tensor StreamBlock::AddSelfAttention(const Ops& ops, const at::Tensor& x,
                                          const StreamVectors& vectors, const StreamCall& call,
                                          bool is_perturbed) const {
-  const at::Tensor normed = ops.AdalnRmsNorm(x, {vectors.self.scale, vectors.self.shift, eps});
+  const at::Tensor normed =
+      ops.AdalnRmsNorm(x, {vectors.self.scale, vectors.self.shift, eps, vectors.vector_of});
   const at::Tensor attended =
       is_perturbed ? self_attention.OfValues(ops, normed)
                    : self_attention.OfSelf(ops, normed, call.tables.own, call.self_bias);
-  return ops.GateResidual(x, attended, vectors.self_gate);
+  return ops.GateResidual(x, attended, vectors.self_gate, vectors.vector_of);
 }
 
 at::Tensor StreamBlock::AddTextAttention(const Ops& ops, const at::Tensor& x,
@@ -60,23 +64,25 @@ at::Tensor StreamBlock::AddTextAttention(const Ops& ops, const at::Tensor& x,
         text_attention.OfContext(ops, Norm(ops, x), text.tokens, {}, text.bias);
     return ops.GateResidual(x, attended, {});
   }
-  const at::Tensor normed = ops.AdalnRmsNorm(x, {vectors.query.scale, vectors.query.shift, eps});
+  const at::Tensor normed =
+      ops.AdalnRmsNorm(x, {vectors.query.scale, vectors.query.shift, eps, vectors.vector_of});
   const at::Tensor attended =
       text_attention.OfContext(ops, normed, Modulated(text.tokens, vectors.text), {}, text.bias);
-  return ops.GateResidual(x, attended, vectors.query_gate);
+  return ops.GateResidual(x, attended, vectors.query_gate, vectors.vector_of);
 }
 
 at::Tensor StreamBlock::AddCrossAttention(const Ops& ops, const at::Tensor& x,
                                           const StreamVectors& vectors, const at::Tensor& query,
                                           const at::Tensor& keys, const Tables& tables) const {
   return ops.GateResidual(x, cross_attention.OfContext(ops, query, keys, tables),
-                          vectors.cross_gate);
+                          vectors.cross_gate, vectors.cross_vector_of);
 }
 
 at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,
                                        const StreamVectors& vectors) const {
-  const at::Tensor normed = ops.AdalnRmsNorm(x, {vectors.feed.scale, vectors.feed.shift, eps});
-  return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate);
+  const at::Tensor normed =
+      ops.AdalnRmsNorm(x, {vectors.feed.scale, vectors.feed.shift, eps, vectors.vector_of});
+  return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate, vectors.vector_of);
 }
 
 StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,

@@ -25,11 +25,13 @@ struct StreamCall {
   at::Tensor self_bias;  // [B, 1, S, S], added to self attention's scores; or undefined
 };
 
-// Of one block, its table added to what the times make; [B, 1 or S, D] each.
+// Of one block, its table added to what the times make; [B, 1 or S, D] each, or [M, 1, D] of M
+// times.
 struct StreamVectors {
   struct ScaleShift {
     at::Tensor scale, shift;
   };
+  at::Tensor vector_of, cross_vector_of;  // which of them a token has, as in StreamModulation
   ScaleShift self, feed;
   at::Tensor self_gate, feed_gate;
   ScaleShift query, text;  // of the attention to the text, from 2.3 on; else undefined
@@ -68,7 +70,8 @@ struct StreamBlock {
 };
 
 // x * (1 + scale) + shift
-at::Tensor Modulated(const at::Tensor& x, const StreamVectors::ScaleShift& by);
+at::Tensor Modulated(const at::Tensor& x, const StreamVectors::ScaleShift& by,
+                     const at::Tensor& vector_of = {});
 
 // Reads the half of `block`, "transformer_blocks.0".
 StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,

@@ -3,6 +3,11 @@
 
 namespace reel::model::ltx2 {
 
+at::Tensor ForTokens(const at::Tensor& vectors, const at::Tensor& vector_of) {
+  if (!vector_of.defined()) return vectors;
+  return vectors.squeeze(1).index_select(0, vector_of.flatten()).unflatten(0, vector_of.sizes());
+}
+
 at::Tensor TimeNets::Net::Embedded(const Ops& ops, const at::Tensor& times) const {
   return embedding(ops, times.flatten()).unflatten(0, times.sizes());
 }
@@ -37,6 +42,8 @@ StreamModulation TimeNets::operator()(const Ops& ops, const StreamTimes& times) 
   StreamModulation made;
   made.embedded = own_.Embedded(ops, times.own);
   made.rows = own_.Rows(ops, made.embedded);
+  made.vector_of = times.vector_of;
+  if (!times.other_sigma.defined()) made.cross_vector_of = times.vector_of;
   const at::Tensor cross = times.other_sigma.defined() ? times.other_sigma.unsqueeze(1) : times.own;
   made.cross_rows = cross_(ops, cross);
   made.cross_gate = gate_(ops, cross * gate_time_factor_);

@@ -77,9 +77,11 @@ at::Tensor Transformer::SelfBias(const at::Tensor& mask) const {
 
 // The head takes the embedded times themselves, not the rows that are made of them.
 at::Tensor Transformer::Head(const Ops& ops, const StreamEnds& ends, const at::Tensor& x,
-                             const at::Tensor& embedded) {
-  const std::vector<at::Tensor> rows = (ends.table + embedded.unsqueeze(2)).unbind(2);
-  return ends.proj_out(ops, ops.AdalnLayerNorm(x, rows[1], rows[0], kHeadEps));
+                             const StreamModulation& modulation) {
+  const std::vector<at::Tensor> rows = (ends.table + modulation.embedded.unsqueeze(2)).unbind(2);
+  const at::Tensor scale = ForTokens(rows[1], modulation.vector_of);
+  const at::Tensor shift = ForTokens(rows[0], modulation.vector_of);
+  return ends.proj_out(ops, ops.AdalnLayerNorm(x, scale, shift, kHeadEps));
 }
 
 StreamTokens Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
@@ -102,8 +104,8 @@ BlockWalk Transformer::Begin(const Ops& ops, const VelocityInputs& inputs) const
 }
 
 StreamTokens Transformer::End(const Ops& ops, const BlockWalk& walk) const {
-  return {Head(ops, video_, walk.tokens().video, walk.call().video.modulation.embedded),
-          Head(ops, audio_, walk.tokens().audio, walk.call().audio.modulation.embedded)};
+  return {Head(ops, video_, walk.tokens().video, walk.call().video.modulation),
+          Head(ops, audio_, walk.tokens().audio, walk.call().audio.modulation)};
 }
 
 }  // namespace reel::model::ltx2

@@ -68,7 +68,7 @@ class Transformer {
   };
   static StreamEnds TakeEnds(Weights& weights, const TransformerConfig& config, Stream stream);
   static at::Tensor Head(const Ops& ops, const StreamEnds& ends, const at::Tensor& x,
-                         const at::Tensor& embedded);
+                         const StreamModulation& modulation);
 
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
 

@@ -24,11 +24,13 @@ StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& to
     const at::Tensor normed_x = video.Norm(ops, x), normed_a = audio.Norm(ops, a);
     const RotaryTable &video_table = call.video.tables.cross,
                       &audio_table = call.audio.tables.cross;
-    x = video.AddCrossAttention(ops, x, of_video, Modulated(normed_x, of_video.cross_query),
-                                Modulated(normed_a, of_audio.cross_keys),
+    x = video.AddCrossAttention(ops, x, of_video,
+                                Modulated(normed_x, of_video.cross_query, of_video.cross_vector_of),
+                                Modulated(normed_a, of_audio.cross_keys, of_audio.cross_vector_of),
                                 {&video_table, &audio_table});
-    a = audio.AddCrossAttention(ops, a, of_audio, Modulated(normed_a, of_audio.cross_query),
-                                Modulated(normed_x, of_video.cross_keys),
+    a = audio.AddCrossAttention(ops, a, of_audio,
+                                Modulated(normed_a, of_audio.cross_query, of_audio.cross_vector_of),
+                                Modulated(normed_x, of_video.cross_keys, of_video.cross_vector_of),
                                 {&audio_table, &video_table});
   }
 

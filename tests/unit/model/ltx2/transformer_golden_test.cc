@@ -128,6 +128,31 @@ TEST_P(TransformerGolden, GivesTheSameByTheKernels) {
   }
 }
 
+// As clips with conditions have them: few times, and which of them each token has.
+TEST_P(TransformerGolden, GivesTheSameWhereTokensPointAtTheirTimes) {
+  const TinyComponent tiny("transformer", GetParam());
+  const auto model = LoadTransformer(tiny, at::kFloat);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Golden golden = tiny.golden();
+  for (const Source source : {Source::kLibtorch, Source::kKernels}) {
+    TestRun test(source);
+    const Ops ops(test.run);
+    for (const char* name : {"per_token", "per_token_cross"}) {
+      const Told told(golden, name);
+      VelocityInputs inputs = InputsOf(ops, *model, told);
+      StreamTimes& times = inputs.video.times;
+      // From the last token's to the first's.
+      times.vector_of = at::arange(times.own.numel(), at::kInt).flip(0).view(times.own.sizes());
+      times.own = times.own.flatten().flip(0).unsqueeze(1);
+      const StreamTokens velocity = model->Velocity(ops, inputs);
+      EXPECT_LT(RelativeError(told.name(), velocity.video, golden[told.name() + ".video"]),
+                kErrorBound);
+      EXPECT_LT(RelativeError(told.name(), velocity.audio, golden[told.name() + ".audio"]),
+                kErrorBound);
+    }
+  }
+}
+
 TEST_P(TransformerGolden, TurnsChannelsByTheTablesOfDiffusers) {
   const TinyComponent tiny("transformer", GetParam());
   const TransformerConfig config = *ReadTransformerConfig(tiny.config(), "config.json");
