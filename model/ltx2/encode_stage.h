@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a request to a generation that can step: its passes, its texts and its first tokens.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "model/bridge/ops.h"
+#include "model/ltx2/ltx2_generation.h"
+#include "model/ltx2/ltx2_model.h"
+#include "model/model_card.h"
+#include "model/pass_work.h"
+
+namespace reel::model::ltx2 {
+
+// Borrows model and card for the time of a call; throws what libtorch throws.
+class EncodeStage {
+ public:
+  EncodeStage(Ltx2Model& model, const ModelCard& card) : model_(model), card_(card) {}
+
+  // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
+  absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
+  // One bounded piece: a text at a time, then the noise, which makes it ready.
+  absl::Status Next(Ltx2Generation& generation, const Ops& ops) const;
+
+ private:
+  absl::Status CheckShape(const GenerationSpec& spec) const;
+  absl::StatusOr<LatentSizes> SizesOf(const GenerationSpec& spec, const PassWork& pass) const;
+  absl::Status PlanPasses(Ltx2Generation& generation) const;
+  void AddNotices(Ltx2Generation& generation) const;
+  absl::Status ReadText(Ltx2Generation& generation, const Ops& ops) const;
+  void Begin(Ltx2Generation& generation, const Ops& ops) const;
+
+  Ltx2Model& model_;
+  const ModelCard& card_;
+};
+
+}  // namespace reel::model::ltx2
