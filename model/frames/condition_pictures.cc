@@ -23,7 +23,31 @@ int UsedFrames(const GenerationSpec& spec, const Condition& condition, int given
   return (std::min(given, room) - 1) / latent * latent + 1;
 }
 
-absl::Status Check(const GenerationSpec& spec, size_t index, int latent) {
+// Clips that begin with a latent of the video's own grid.
+absl::Status CheckAnywhere(const GenerationSpec& spec, size_t index, int latent) {
+  const Condition& condition = spec.conditions[index];
+  if (condition.frame_index == 0 || condition.pixels->num_frames == 1) return absl::OkStatus();
+  if (condition.frame_index % latent != 0) {
+    return Bad(index, absl::StrCat("is a clip at frame ", condition.frame_index,
+                                   ", which must be a multiple of ", latent));
+  }
+  if (UsedFrames(spec, condition, condition.pixels->num_frames, latent) <= latent) {
+    return Bad(index,
+               absl::StrCat("is a clip of fewer than ", latent + 1, " frames inside the video"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFirstOfALatent(const GenerationSpec& spec, size_t index, int latent) {
+  const int frame = spec.conditions[index].frame_index;
+  if (frame == 0 || (frame - 1) % latent == 0) return absl::OkStatus();
+  const int last = (spec.num_frames - 2) / latent;
+  const int nearest = std::min(last, (frame - 1 + latent / 2) / latent) * latent + 1;
+  return Bad(index, absl::StrCat("begins at frame ", frame, ", which must be 0 or a multiple of ",
+                                 latent, " plus 1; nearest: ", nearest));
+}
+
+absl::Status Check(const GenerationSpec& spec, size_t index, int latent, ConditionPlaces places) {
   const Condition& condition = spec.conditions[index];
   if (condition.pixels == nullptr || condition.pixels->num_frames < 1) {
     return Bad(index, "has no decoded pixels");
@@ -41,18 +65,8 @@ absl::Status Check(const GenerationSpec& spec, size_t index, int latent) {
     return Bad(index, absl::StrCat("begins at frame ", condition.frame_index,
                                    ", the last frame is ", spec.num_frames - 1));
   }
-  const int used = UsedFrames(spec, condition, pixels.num_frames, latent);
-  if (condition.frame_index > 0 && pixels.num_frames > 1) {
-    if (condition.frame_index % latent != 0) {
-      return Bad(index, absl::StrCat("is a clip at frame ", condition.frame_index,
-                                     ", which must be a multiple of ", latent));
-    }
-    if (used <= latent) {
-      return Bad(index,
-                 absl::StrCat("is a clip of fewer than ", latent + 1, " frames inside the video"));
-    }
-  }
-  return absl::OkStatus();
+  return places == ConditionPlaces::kAnywhere ? CheckAnywhere(spec, index, latent)
+                                              : CheckFirstOfALatent(spec, index, latent);
 }
 
 // [1, 3, frames, H, W] in -1..1, in the size of `pass`.
@@ -71,10 +85,11 @@ at::Tensor Pixels(const ConditionPixels& source, int frames, PictureSize pass,
 
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
                                                            PictureSize pass, int frames_per_latent,
-                                                           at::ScalarType dtype) {
+                                                           at::ScalarType dtype,
+                                                           ConditionPlaces places) {
   std::vector<PictureCondition> conditions;
   for (size_t i = 0; i < spec.conditions.size(); ++i) {
-    REEL_RETURN_IF_ERROR(Check(spec, i, frames_per_latent));
+    REEL_RETURN_IF_ERROR(Check(spec, i, frames_per_latent, places));
     const Condition& condition = spec.conditions[i];
     const int used = UsedFrames(spec, condition, condition.pixels->num_frames, frames_per_latent);
     conditions.push_back({.pixels = Pixels(*condition.pixels, used, pass, dtype),
@@ -82,6 +97,13 @@ absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec&
                           .strength = condition.strength.value_or(1.0)});
   }
   return conditions;
+}
+
+bool HasOneFirstPicture(const GenerationSpec& spec) {
+  if (spec.conditions.size() != 1) return false;
+  const Condition& only = spec.conditions[0];
+  return only.frame_index == 0 && only.kind == Condition::Kind::kImage &&
+         only.strength.value_or(1.0) == 1.0;
 }
 
 GenerationSpec WithoutPixels(GenerationSpec spec) {

@@ -15,6 +15,12 @@ struct PictureSize {
   int width = 0, height = 0;  // pixels
 };
 
+// Where a condition may begin behind the video's first frame.
+enum class ConditionPlaces {
+  kAnywhere,        // clips where a latent of theirs begins, and longer than one
+  kFirstOfALatent,  // at the first of the frames that a latent stands for
+};
+
 struct PictureCondition {
   at::Tensor pixels;  // [1, 3, T, H, W] in -1..1, T = frames_per_latent k + 1
   int64_t frame_index = 0;
@@ -22,11 +28,14 @@ struct PictureCondition {
 };
 
 // INVALID_ARGUMENT names the condition and the rule: a size other than the video's, a place outside
-// the clip, or a later clip of fewer frames than two latents stand for. Pixels are scaled to the
-// pass's size if that differs from the video's.
-absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
-                                                           PictureSize pass, int frames_per_latent,
-                                                           at::ScalarType dtype);
+// the clip or not one of `places`, or a later clip of fewer frames than two latents stand for.
+// Pixels are scaled to the pass's size if that differs from the video's.
+absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(
+    const GenerationSpec& spec, PictureSize pass, int frames_per_latent, at::ScalarType dtype,
+    ConditionPlaces places = ConditionPlaces::kAnywhere);
+
+// Whether the request has one picture and nothing else, wholly the first of the video.
+bool HasOneFirstPicture(const GenerationSpec& spec);
 
 // The request without pictures and bytes, for a generation that has copied what it needs.
 GenerationSpec WithoutPixels(GenerationSpec spec);

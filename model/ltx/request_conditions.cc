@@ -17,9 +17,7 @@ int TextTokensOf(const GenerationSpec& spec, Mode mode) {
 
 absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& scheduler) {
   using enum ConditionPipeline;
-  const bool one_image = spec.conditions.size() == 1 && spec.conditions[0].frame_index == 0 &&
-                         spec.conditions[0].kind == Condition::Kind::kImage &&
-                         spec.conditions[0].strength.value_or(1.0) == 1.0;
+  const bool one_image = HasOneFirstPicture(spec);
   if (spec.condition_pipeline == kImage) {
     if (one_image) return Mode::kImage;
     return absl::InvalidArgumentError(

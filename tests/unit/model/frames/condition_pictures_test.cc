@@ -65,5 +65,40 @@ TEST(ConditionPictures, AreRefusedByRule) {
   EXPECT_THAT(Refusal(WithoutPixels(Video(1, 0)), 8), HasSubstr("no decoded pixels"));
 }
 
+TEST(ConditionPictures, BeginAtTheFirstFrameOfALatentWhereTheModelWantsIt) {
+  using ::testing::HasSubstr;
+  const auto taken = [](int frames, int at) {
+    return ConditionsOf(Video(frames, at), kSize, 8, at::kFloat, ConditionPlaces::kFirstOfALatent);
+  };
+  EXPECT_EQ(taken(20, 1)->front().pixels.size(2), 9);
+  EXPECT_EQ(taken(20, 9)->front().pixels.size(2), 1);  // no whole latent more is left
+  EXPECT_EQ(taken(1, 0)->front().pixels.size(2), 1);
+  const auto refusal = [&](int at) {
+    const absl::Status status = taken(1, at).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  EXPECT_THAT(refusal(2),
+              HasSubstr("begins at frame 2, which must be 0 or a multiple of 8 plus 1"));
+  EXPECT_THAT(refusal(2), HasSubstr("nearest: 1"));
+  EXPECT_THAT(refusal(8), HasSubstr("nearest: 9"));
+  EXPECT_THAT(refusal(16), HasSubstr("nearest: 9"));  // 17 is behind the last frame
+}
+
+TEST(HasOneFirstPicture, IsNotSoOfClipsStrengthsOrLaterPictures) {
+  GenerationSpec spec = Video(1, 0);
+  EXPECT_TRUE(HasOneFirstPicture(spec));
+  spec.conditions[0].strength = 0.5;
+  EXPECT_FALSE(HasOneFirstPicture(spec));
+  EXPECT_FALSE(HasOneFirstPicture(Video(1, 9)));
+  spec = Video(9, 0);
+  spec.conditions[0].kind = Condition::Kind::kVideo;
+  EXPECT_FALSE(HasOneFirstPicture(spec));
+  spec = Video(1, 0);
+  spec.conditions.push_back(spec.conditions[0]);
+  EXPECT_FALSE(HasOneFirstPicture(spec));
+  EXPECT_FALSE(HasOneFirstPicture(GenerationSpec()));
+}
+
 }  // namespace
 }  // namespace reel::model
