@@ -21,6 +21,7 @@ DYNAMIC = {"use_dynamic_shifting": True, "base_shift": 0.95, "max_shift": 2.05, 
            "shift_terminal": 0.1}
 CLASSES = {"transformer": "LTX2VideoTransformer3DModel", "connectors": "LTX2TextConnectors", "vae": "AutoencoderKLLTX2Video",
            "audio_vae": "AutoencoderKLLTX2Audio", "vocoder": "LTX2VocoderWithBWE", "latent_upsampler": "LTX2LatentUpsamplerModel"}
+RATIOS = {"spatial_compression_ratio": 32, "temporal_compression_ratio": 8}  # of the video autoencoder; diffusers guesses others
 LIBRARIES = {"connectors": "ltx2", "vocoder": "ltx2"}
 
 
@@ -28,7 +29,7 @@ def configuration(part: str, version: str) -> dict:
     layout = GOLDEN / "ltx2/layouts" / f"{part}-{version}.json"
     if not layout.exists():
         layout = GOLDEN / "ltx2/layouts" / f"{part}-2.0.json"
-    return {"_class_name": CLASSES[part]} | json.loads(layout.read_text())["config"]
+    return {"_class_name": CLASSES[part]} | json.loads(layout.read_text())["config"] | (RATIOS if part == "vae" else {})
 
 
 def write(folder: pathlib.Path, version: str, distilled: bool) -> None:
