@@ -70,9 +70,12 @@ void ConditionFlags::AddTo(CLI::App& command) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--image-crf", crf_,
+                     "0 to 51: how far pictures are compressed before they are encoded; 0: not");
 }
 
 absl::Status ConditionFlags::Fill(Session& session, v1::VideoSpec& spec) const {
+  if (crf_) spec.set_condition_crf(*crf_);
   std::vector<ConditionFile> all;
   if (!image_.empty()) all.push_back({image_, 0, 1});
   all.insert(all.end(), files_.begin(), files_.end());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags for pictures and clips that a video must contain: --image, --last-image, --condition.
+// The flags for pictures and clips that a video must contain: --image, --last-image, --condition,
+// --image-crf.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ class ConditionFlags {
  private:
   std::string image_, last_image_;
   std::vector<ConditionFile> files_;
+  std::optional<int> crf_;
 };
 
 }  // namespace reel::client

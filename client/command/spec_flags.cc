@@ -34,8 +34,7 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   command.add_option("--fps,--frame-rate", fps_, "Frames per second")->check(WhyNotAboveZero);
   command.add_option("--steps,--num-inference-steps", steps_, "Denoising steps")
       ->check(WhyNotAboveZero);
-  command.add_option("--guidance,--guidance-scale", guidance_,
-                     "Classifier-free guidance; 1 or less turns it off");
+  guidance_.AddTo(command);
   command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out")
       ->check(WhyNotSeed);
   conditions_.AddTo(command);
@@ -83,7 +82,7 @@ v1::VideoSpec SpecFlags::Values() const {
   spec.set_num_inference_steps(steps_);
   spec.set_preset(preset_);
   spec.set_worker(worker_);
-  if (guidance_) spec.set_guidance_scale(*guidance_);
+  guidance_.Fill(spec);
   if (seed_) spec.set_seed(*seed_);
   if (no_sound_) spec.set_sound(false);
   if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/command/condition_flags.h"
+#include "client/command/guidance_flags.h"
 #include "client/command/session.h"
 #include "reel/v1/video_service.pb.h"
 #include <CLI/App.hpp>
@@ -35,12 +36,12 @@ class SpecFlags {
  private:
   v1::VideoSpec Values() const;
 
-  std::optional<double> guidance_;
   std::optional<uint64_t> seed_;
   std::optional<int> crf_, most_reused_;
   std::optional<double> cache_threshold_;
   std::string speed_;
   std::map<std::string, std::string> kernels_;
+  GuidanceFlags guidance_;
   ConditionFlags conditions_;
 
   int width_ = 0, height_ = 0, frames_ = 0, steps_ = 0, preview_every_ = 0;

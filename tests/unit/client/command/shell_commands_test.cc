@@ -38,7 +38,7 @@ TEST_F(ShellCommandsTest, BashOffersWhatCanStandThere) {
   EXPECT_EQ(Offered("reel ge"), "generate get\n");
   EXPECT_EQ(Offered("reel --server x can"), "cancel\n");
   EXPECT_EQ(Offered("reel help est"), "estimate\n");
-  EXPECT_EQ(Offered("reel generate a --ima"), "--image\n");
+  EXPECT_EQ(Offered("reel generate a --ima"), "--image --image-crf\n");
   EXPECT_EQ(Offered("reel generate a --js"), "--json\n");
   EXPECT_EQ(Offered("reel generate a --priority \"\""), "low normal high\n");
   // Files, which is bash's own part.
