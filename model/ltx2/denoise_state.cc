@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/denoise_state.h"
 
+#include <utility>
+
 namespace reel::model::ltx2 {
 namespace {
 
@@ -22,19 +24,25 @@ PreparedTexts Prepare(const Ops& ops, const Transformer& transformer, const Text
           transformer.Prepare(ops, Stream::kAudio, texts.audio)};
 }
 
-DenoiseState BeginTextToVideo(const Ops& ops, const Transformer& transformer, const Texts& texts,
-                              const LatentSizes& sizes, double frame_rate,
-                              at::Generator& generator) {
+DenoiseState StateOf(const Ops& ops, const Transformer& transformer, const Texts& texts,
+                     StreamTokens latents, const at::Tensor& places) {
   const TransformerConfig& config = transformer.config();
   const at::Device device = texts.video.device();
   DenoiseState state;
-  state.latents = DrawNoise(sizes, generator, device);
   state.texts = Prepare(ops, transformer, texts);
   state.prompt = PromptOf(state.texts);
-  state.video_tables =
-      MakeVideoTables(config, VideoPlaces(config, sizes.video, frame_rate)).To(device);
-  state.audio_tables = MakeAudioTables(config, AudioPlaces(config, sizes.audio)).To(device);
+  state.video_tables = MakeVideoTables(config, places).To(device);
+  state.audio_tables =
+      MakeAudioTables(config, AudioPlaces(config, latents.audio.size(1))).To(device);
+  state.latents = std::move(latents);
   return state;
+}
+
+DenoiseState BeginTextToVideo(const Ops& ops, const Transformer& transformer, const Texts& texts,
+                              const LatentSizes& sizes, double frame_rate,
+                              at::Generator& generator) {
+  return StateOf(ops, transformer, texts, DrawNoise(sizes, generator, texts.video.device()),
+                 VideoPlaces(transformer.config(), sizes.video, frame_rate));
 }
 
 }  // namespace reel::model::ltx2

@@ -42,8 +42,25 @@ PreparedTexts PromptOf(const PreparedTexts& texts);
 // Of what the connectors make of the same rows.
 PreparedTexts Prepare(const Ops& ops, const Transformer& transformer, const Texts& texts);
 
+// What conditions hold of the pictures' tokens, on the way through a pass; undefined tensors
+// without conditions.
+struct Pins {
+  at::Tensor mask;   // [1, S, 1] fp32: 1 is pinned, 0 is free
+  at::Tensor clean;  // [1, S, C] fp32: what tokens are pinned to, 0 where they are free
+  // How free tokens are, 1 - mask: each value once, [K, 1] fp32, and which of them a token has,
+  // int32 [1, S].
+  at::Tensor free, free_of;
+
+  bool exist() const { return mask.defined(); }
+  // Pinned tokens as they are pinned, by so much.
+  at::Tensor Held(const at::Tensor& x) const { return exist() ? x * (1 - mask) + clean * mask : x; }
+};
+
 struct DenoiseState {
-  StreamTokens latents;  // [1, S, C] and [1, A, C M], fp32, normalised
+  // [1, S, C] and [1, A, C M], fp32, normalised. Behind the video's tokens stand those that
+  // conditions add.
+  StreamTokens latents;
+  Pins pins;
   PreparedTexts texts;   // of [negative,] prompt: the negative where the guidance uses it
   PreparedTexts prompt;  // PromptOf(texts)
   StreamTables video_tables, audio_tables;
@@ -57,8 +74,11 @@ struct DenoiseState {
   bool is_done() const { return step == schedule.steps(); }
 };
 
-// Text to video: noise, places and texts. `texts` has a row for the negative prompt first if
-// `guidance` uses it. Draws from `generator`.
+// Places and texts of a clip whose latents are drawn. `texts` has a row for the negative prompt
+// first if `guidance` uses it; `places` [3, S] are those of the pictures' tokens.
+DenoiseState StateOf(const Ops& ops, const Transformer& transformer, const Texts& texts,
+                     StreamTokens latents, const at::Tensor& places);
+// Text to video, with noise from `generator`.
 DenoiseState BeginTextToVideo(const Ops& ops, const Transformer& transformer, const Texts& texts,
                               const LatentSizes& sizes, double frame_rate,
                               at::Generator& generator);

@@ -28,7 +28,10 @@ DenoiseStep::DenoiseStep(const Transformer& transformer, DenoiseState& state)
 bool DenoiseStep::Next(const Ops& ops, size_t blocks) {
   for (; blocks > 0 && !done_; --blocks) {
     calls_->Next(ops);
-    if (calls_->done()) TakeClean(calls_->Clean());
+    if (!calls_->done()) continue;
+    StreamTokens clean = calls_->Clean();
+    clean.video = state_.pins.Held(clean.video);
+    TakeClean(clean);
   }
   return done_;
 }
@@ -78,7 +81,7 @@ StreamTokens DenoiseStep::AncestralMoved(const StreamTokens& clean) {
         is_last ? at::Tensor() : DrawNormal(x.sizes(), step_generator_, x.options());
     return ltx2::AncestralMoved(x, to, step, noise);
   };
-  const at::Tensor video = moved(state_.latents.video, clean.video);
+  const at::Tensor video = state_.pins.Held(moved(state_.latents.video, clean.video));
   return {video, moved(state_.latents.audio, clean.audio)};
 }
 
@@ -86,7 +89,8 @@ void DenoiseStep::BeginSecondHalf(const StreamTokens& clean) {
   const StreamTokens& x = state_.latents;
   const Res2sStep step(Sigma(0), Sigma(1));
   halves_.emplace(Halves{step, {step, x.video, clean.video}, {step, x.audio, clean.audio}});
-  const at::Tensor video = halves_->video.Middle(NoiseLike(x.video, middle_generator_));
+  const at::Tensor video =
+      state_.pins.Held(halves_->video.Middle(NoiseLike(x.video, middle_generator_)));
   const at::Tensor audio = halves_->audio.Middle(NoiseLike(x.audio, middle_generator_));
   const auto sigma = static_cast<float>(step.middle);
   calls_.emplace(transformer_, state_, StreamTokens{Rounded(video), Rounded(audio)},
@@ -95,7 +99,8 @@ void DenoiseStep::BeginSecondHalf(const StreamTokens& clean) {
 
 StreamTokens DenoiseStep::EndSecondHalf(const StreamTokens& clean) {
   const StreamTokens& x = state_.latents;
-  const at::Tensor video = halves_->video.End(clean.video, NoiseLike(x.video, step_generator_));
+  const at::Tensor video =
+      state_.pins.Held(halves_->video.End(clean.video, NoiseLike(x.video, step_generator_)));
   const at::Tensor audio = halves_->audio.End(clean.audio, NoiseLike(x.audio, step_generator_));
   return {Rounded(video), Rounded(audio)};
 }

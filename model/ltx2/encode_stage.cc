@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/ltx2/conditioning.h"
 #include "model/ltx2/presets.h"
 #include "model/text/text_notices.h"
 
@@ -47,11 +48,16 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
     const GenerationSpec& spec) const {
   REEL_RETURN_IF_ERROR(CheckShape(spec));
   REEL_RETURN_IF_ERROR(model_.prompts.CheckLength(spec.max_text_tokens));
-  auto mine = std::make_unique<Ltx2Generation>(spec, model_.device);
+  // A second pass encodes the conditions anew.
+  const bool once = SecondPassOf(spec).empty();
+  auto mine = std::make_unique<Ltx2Generation>(once ? WithoutPixels(spec) : spec, model_.device);
   REEL_RETURN_IF_ERROR(PlanPasses(*mine));
+  REEL_ASSIGN_OR_RETURN(mine->mode, ModeOf(spec));
+  REEL_ASSIGN_OR_RETURN(mine->conditions, model_.ConditionsOf(spec, mine->sizes.video));
+  mine->added_frames = AddedFrames(mine->conditions, model_.vae_config.temporal_compression);
   DenoiseState& state = mine->state;
   REEL_ASSIGN_OR_RETURN(state.schedule,
-                        ScheduleOf(spec, model_.scheduler, mine->sizes.video.tokens()));
+                        ScheduleOf(spec, model_.scheduler, mine->TokensOf(mine->sizes.video)));
   state.guidance = GuidanceOf(spec);
   state.sampler = SamplerOf(spec);
   if (state.guidance.uses_negative()) {
@@ -119,7 +125,12 @@ absl::StatusOr<LatentSizes> EncodeStage::SizesOf(const GenerationSpec& spec,
 
 absl::Status EncodeStage::Next(Ltx2Generation& mine, const Ops& ops) const {
   if (mine.connected.size() < mine.unread.size()) return ReadText(mine, ops);
-  if (!mine.ready) Begin(mine, ops);
+  if (mine.encoded.size() < mine.conditions.size()) {
+    const PictureCondition& next = mine.conditions[mine.encoded.size()];
+    mine.encoded.push_back(EncodeCondition(ops, model_, next, mine.mode));
+  } else if (!mine.ready) {
+    Begin(mine, ops);
+  }
   return absl::OkStatus();
 }
 
@@ -135,11 +146,30 @@ absl::Status EncodeStage::ReadText(Ltx2Generation& mine, const Ops& ops) const {
   return absl::OkStatus();
 }
 
+DenoiseState EncodeStage::FirstState(Ltx2Generation& mine, const Ops& ops) const {
+  const Texts texts = Joined(mine.connected);
+  const double frame_rate = mine.spec.frame_rate;
+  if (mine.mode == Mode::kText) {
+    return BeginTextToVideo(ops, model_.transformer, texts, mine.sizes, frame_rate, mine.generator);
+  }
+  const LatentShape& shape = mine.sizes.video;
+  const at::Tensor empty = at::zeros({1, shape.tokens(), mine.sizes.video_channels},
+                                     at::TensorOptions(model_.device).dtype(at::kFloat));
+  const PinnedClip clip =
+      PinnedBy(mine.encoded, model_.transformer.config(), shape, frame_rate, empty);
+  const bool of_image = mine.mode == Mode::kImage;
+  StreamTokens latents =
+      of_image ? DrawNoise(mine.sizes, mine.generator, model_.device)
+               : DrawTokenNoise(mine.sizes, clip.tokens.size(1), mine.generator, model_.device);
+  latents.video = clip.Noised(latents.video, of_image ? 1 : mine.state.schedule.sigmas[0]);
+  DenoiseState state = StateOf(ops, model_.transformer, texts, std::move(latents), clip.places);
+  state.pins = clip.pins;
+  return state;
+}
+
 void EncodeStage::Begin(Ltx2Generation& mine, const Ops& ops) const {
-  at::Generator generator = GeneratorOf(mine.spec);
-  DenoiseState begun = BeginTextToVideo(ops, model_.transformer, Joined(mine.connected), mine.sizes,
-                                        mine.spec.frame_rate, generator);
-  mine.generator = generator;
+  mine.generator = GeneratorOf(mine.spec);
+  DenoiseState begun = FirstState(mine, ops);
   begun.schedule = mine.state.schedule;
   begun.guidance = mine.state.guidance;
   begun.sampler = mine.state.sampler;
@@ -147,6 +177,8 @@ void EncodeStage::Begin(Ltx2Generation& mine, const Ops& ops) const {
   mine.state = std::move(begun);
   mine.connected.clear();
   mine.unread.clear();
+  mine.conditions.clear();  // their pixels are in the tokens now
+  mine.encoded.clear();
   mine.ready = true;
 }
 

@@ -20,7 +20,7 @@ class EncodeStage {
 
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
-  // One bounded piece: a text at a time, then the noise, which makes it ready.
+  // One bounded piece: a text or a condition at a time, then the noise, which makes it ready.
   absl::Status Next(Ltx2Generation& generation, const Ops& ops) const;
 
  private:
@@ -29,6 +29,8 @@ class EncodeStage {
   absl::Status PlanPasses(Ltx2Generation& generation) const;
   void AddNotices(Ltx2Generation& generation) const;
   absl::Status ReadText(Ltx2Generation& generation, const Ops& ops) const;
+  // Noise, and what conditions pin.
+  DenoiseState FirstState(Ltx2Generation& generation, const Ops& ops) const;
   void Begin(Ltx2Generation& generation, const Ops& ops) const;
 
   Ltx2Model& model_;

@@ -32,14 +32,20 @@ VelocityInputs GuidedCalls::InputsOf(Kind kind) const {
   // From 2.3 on the other stream's sigma counts towards it, which is the same here.
   const bool sees_other = transformer_.config().modulates_text;
   const StreamTimes times = {sigma.unsqueeze(1), sigma, sees_other ? sigma : at::Tensor()};
-  const auto stream = [&](const at::Tensor& latents, const TextContext& text,
-                          const StreamTables& tables) {
+  StreamTimes video_times = times;
+  if (const Pins& pins = state_.pins; pins.exist()) {
+    video_times.own = pins.free * level_.time;
+    video_times.vector_of = pins.free_of.expand({rows, -1}).contiguous();
+  }
+  const auto stream = [&](const at::Tensor& latents, const StreamTimes& when,
+                          const TextContext& text, const StreamTables& tables) {
     const at::Tensor x = latents.expand({rows, -1, -1}).to(transformer_.dtype()).contiguous();
-    return StreamInputs{.x = x, .times = times, .text = text, .tables = tables};
+    return StreamInputs{.x = x, .times = when, .text = text, .tables = tables};
   };
-  VelocityInputs inputs = {.video = stream(latents_.video, texts.video, state_.video_tables),
-                           .audio = stream(latents_.audio, texts.audio, state_.audio_tables),
-                           .is_isolated = kind == Kind::kIsolated};
+  VelocityInputs inputs = {
+      .video = stream(latents_.video, video_times, texts.video, state_.video_tables),
+      .audio = stream(latents_.audio, times, texts.audio, state_.audio_tables),
+      .is_isolated = kind == Kind::kIsolated};
   if (kind == Kind::kPerturbed) inputs.perturbed_blocks = state_.guidance.perturbed_blocks;
   return inputs;
 }

@@ -61,6 +61,7 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.limits = LimitsOf(model, traits);
   card.defaults = DefaultsFor(traits);
   card.presets = PresetsFor(traits);
+  card.supports_conditions = true;
   card.sound = model.sound.format();
   // A step takes one video: the streams of several are not packed.
   card.steps_alone = true;

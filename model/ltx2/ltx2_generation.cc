@@ -4,9 +4,15 @@
 namespace reel::model::ltx2 {
 namespace {
 
+at::Tensor Moved(const at::Tensor& t, at::Device where) { return t.defined() ? t.to(where) : t; }
+
 TextContext Moved(const TextContext& text, at::Device where) {
-  const auto moved = [where](const at::Tensor& t) { return t.defined() ? t.to(where) : t; };
-  return {moved(text.tokens), moved(text.bias)};
+  return {Moved(text.tokens, where), Moved(text.bias, where)};
+}
+
+Pins Moved(const Pins& pins, at::Device where) {
+  return {Moved(pins.mask, where), Moved(pins.clean, where), Moved(pins.free, where),
+          Moved(pins.free_of, where)};
 }
 
 StreamTables Moved(const StreamTables& tables, at::Device where) {
@@ -17,19 +23,21 @@ StreamTables Moved(const StreamTables& tables, at::Device where) {
 
 int64_t Ltx2Generation::rows() const {
   const bool next_is_second = ready && state.is_done() && second_pass.has_value();
-  if (next_is_second) return second_pass->sizes.video.tokens();
+  if (next_is_second) return TokensOf(second_pass->sizes.video);
   const StreamGuidance& guidance = state.guidance;
   const int64_t of_a_token = 1 + (guidance.uses_negative() ? 1 : 0) +
                              (guidance.uses_perturbed() ? 1 : 0) +
                              (guidance.uses_isolated() ? 1 : 0);
-  return sizes.video.tokens() * of_a_token;
+  return TokensOf(sizes.video) * of_a_token;
 }
 
 // The prompt's row is a view of the texts.
 std::vector<at::Tensor> Ltx2Generation::tensors() const {
   std::vector<at::Tensor> all = {state.latents.video,      state.latents.audio,
                                  state.texts.video.tokens, state.texts.video.bias,
-                                 state.texts.audio.tokens, state.texts.audio.bias};
+                                 state.texts.audio.tokens, state.texts.audio.bias,
+                                 state.pins.mask,          state.pins.clean,
+                                 state.pins.free,          state.pins.free_of};
   for (const StreamTables* tables : {&state.video_tables, &state.audio_tables}) {
     for (const RotaryTable* table : {&tables->own, &tables->cross}) {
       all.insert(all.end(), {table->cos, table->sin});
@@ -42,6 +50,7 @@ void Ltx2Generation::MoveTo(at::Device where) {
   if (!ready) return;  // its texts are those that the model remembers
   DenoiseState there = state;
   there.latents = {state.latents.video.to(where), state.latents.audio.to(where)};
+  there.pins = Moved(state.pins, where);
   there.texts = {Moved(state.texts.video, where), Moved(state.texts.audio, where)};
   there.prompt = PromptOf(there.texts);
   there.video_tables = Moved(state.video_tables, where);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "model/family/family_generation.h"
+#include "model/frames/condition_pictures.h"
+#include "model/ltx2/conditioning.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/prompts.h"
 
@@ -35,14 +37,20 @@ class Ltx2Generation final : public FamilyGeneration {
   FiniteCheck CheckLatents() const override {
     return {{state.latents.video, state.latents.audio}, step()};
   }
+  // Without the tokens that conditions add.
   at::Tensor PictureLatents() const override {
-    return UnpackLatents(state.latents.video, sizes.video);
+    return UnpackLatents(state.latents.video.slice(1, 0, sizes.video.tokens()), sizes.video);
   }
   at::Tensor SoundLatents() const override {
     return UnpackAudio(state.latents.audio, sizes.mel_bins);
   }
   std::vector<at::Tensor> tensors() const override;
   void MoveTo(at::Device where) override;
+
+  // The tokens of a pass, with those that conditions add.
+  int64_t TokensOf(const LatentShape& shape) const {
+    return (shape.frames + added_frames) * shape.height * shape.width;
+  }
 
   LatentSizes sizes;  // of the pass that is under way
   DenoiseState state;
@@ -53,6 +61,11 @@ class Ltx2Generation final : public FamilyGeneration {
   std::vector<std::string> unread;
   std::vector<Texts> connected;  // [1, L, width] each
   TextFacts texts;
+  // Then one condition at a time.
+  Mode mode = Mode::kText;
+  int64_t added_frames = 0;  // of latents, that conditions add in each pass
+  std::vector<PictureCondition> conditions;
+  std::vector<EncodedCondition> encoded;
 };
 
 }  // namespace reel::model::ltx2

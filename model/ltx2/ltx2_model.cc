@@ -85,6 +85,7 @@ absl::StatusOr<GemmaEncoder> LoadTextEncoder(const LoadOptions& options, at::Sca
 
 struct Vae {
   VaeConfig config;
+  VaeEncoder encoder;
   VaeDecoder decoder;
   LatentStatistics statistics;
   int64_t parameters, bytes;
@@ -94,10 +95,7 @@ absl::StatusOr<Vae> LoadVae(const LoadOptions& options, at::ScalarType dtype, at
   REEL_ASSIGN_OR_RETURN(const Part part, OpenPart(options, "vae"));
   REEL_ASSIGN_OR_RETURN(const VaeConfig config, ReadVideoVaeConfig(part.config, part.config_file));
   Weights weights(part.weights, dtype, place);
-  for (const auto& [name, tensor] : part.weights.tensors()) {
-    if (name.starts_with("encoder.")) weights.Skip(name);
-  }
-  Vae vae = {config, VaeDecoder(weights, config), {}, 0, 0};
+  Vae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0, 0};
   vae.statistics = TakeStatistics(weights, config, at::kFloat);
   REEL_RETURN_IF_ERROR(weights.Finish());
   vae.parameters = weights.parameters();
@@ -138,6 +136,15 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<PictureCondition>> Ltx2Model::ConditionsOf(
+    const GenerationSpec& spec, const LatentShape& pass) const {
+  const int64_t side = vae_config.spatial_compression;
+  const PictureSize size = {static_cast<int>(pass.width * side),
+                            static_cast<int>(pass.height * side)};
+  return reel::model::ConditionsOf(spec, size, static_cast<int>(vae_config.temporal_compression),
+                                   dtype, ConditionPlaces::kFirstOfALatent);
+}
 
 absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& options,
                                                          at::Device device, Values values) {
@@ -182,6 +189,7 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
                                                .prompts = std::move(prompts),
                                                .transformer = std::move(transformer),
                                                .vae_config = vae.config,
+                                               .encoder = std::move(vae.encoder),
                                                .decoder = std::move(vae.decoder),
                                                .statistics = vae.statistics,
                                                .sound = std::move(sound),

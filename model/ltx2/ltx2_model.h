@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/frames/condition_pictures.h"
 #include "model/latents/latents.h"
 #include "model/layers/weights.h"
 #include "model/load_options.h"
@@ -17,6 +19,7 @@
 #include "model/vae/latent_upsampler.h"
 #include "model/vae/vae_config.h"
 #include "model/vae/vae_decoder.h"
+#include "model/vae/vae_encoder.h"
 
 namespace reel::model::ltx2 {
 
@@ -30,7 +33,7 @@ struct Ltx2Model {
   Prompts prompts;
   Transformer transformer;
   VaeConfig vae_config;
-  // The encoder is not loaded: nothing gives pictures to this family yet.
+  VaeEncoder encoder;
   VaeDecoder decoder;
   LatentStatistics statistics;  // fp32
   SoundOutput sound;
@@ -42,6 +45,11 @@ struct Ltx2Model {
   // Whether it was trained for a few given steps, without guidance: its schedule does not depend on
   // the size of the video.
   bool is_distilled() const { return !scheduler.use_dynamic_shifting; }
+
+  // A request's conditions at the size of a pass. INVALID_ARGUMENT names the condition and the
+  // rule.
+  absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
+                                                             const LatentShape& pass) const;
 };
 
 // `options` as for LTX-Video. Throws what libtorch throws. NOT_FOUND and FAILED_PRECONDITION name

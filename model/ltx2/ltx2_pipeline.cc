@@ -49,8 +49,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return encode_stage().Next(Mine(generation), ops);
   }
   absl::Status BeginPass(FamilyGeneration& generation, const Ops& ops) override {
-    BeginSecondPass(ops, *model_, Mine(generation));
-    return absl::OkStatus();
+    return BeginSecondPass(ops, *model_, Mine(generation));
   }
 
   // Videos are equal in bits whoever else is there: each steps alone.

@@ -14,6 +14,8 @@ constexpr char kNegativePrompt[] = "worst quality, inconsistent motion, blurry, 
 constexpr double kDistilledSteps[] = {1000, 993.75, 987.5, 981.25, 975, 909.375, 725, 421.875};
 constexpr double kSecondPassSteps[] = {909.375, 725, 421.875};
 constexpr char kTwoPass[] = "-two-pass";
+// As strongly as the clips that models were trained on are compressed.
+constexpr int kConditionCrf = 33, kConditionCrf2_5 = 18;
 constexpr int64_t kPerturbedBlock = 28;  // of 48
 
 struct Release {
@@ -79,6 +81,7 @@ GenerationSpec DefaultsFor(const ModelTraits& traits) {
   spec.frame_rate = 24;
   spec.num_inference_steps = 30;
   spec.max_text_tokens = kMostTextTokens;
+  spec.condition_crf = traits.version == Version::k2_5 ? kConditionCrf2_5 : kConditionCrf;
   if (!traits.is_distilled) SetGuidance(traits, spec);
   return spec;
 }

@@ -45,6 +45,19 @@ at::Tensor Causal(const at::Tensor& units, int64_t offset, int64_t scale) {
 }
 at::Tensor Middle(const at::Tensor& start, const at::Tensor& end) { return (start + end) / 2.0; }
 
+// Of tokens whose frames are at `seconds`.
+at::Tensor PicturePlaces(const TransformerConfig& config, const LatentShape& shape,
+                         const at::Tensor& seconds) {
+  const auto pixels = [](int64_t count, int64_t scale) {
+    return Middle(Starts(count, 0, scale), Starts(count, 1, scale));
+  };
+  const std::vector<at::Tensor> axes =
+      at::meshgrid({seconds, pixels(shape.height, config.pixels_per_latent[1]),
+                    pixels(shape.width, config.pixels_per_latent[2])},
+                   "ij");
+  return at::stack({axes[0].flatten(), axes[1].flatten(), axes[2].flatten()});
+}
+
 RopeSettings SettingsOf(const TransformerConfig& config, const StreamConfig& stream) {
   return {.rotation = config.rotation,
           .num_heads = stream.num_heads,
@@ -89,18 +102,20 @@ at::Tensor Turned(const at::Tensor& x, const RotaryTable& table) {
 
 at::Tensor VideoPlaces(const TransformerConfig& config, const LatentShape& shape,
                        double frame_rate) {
-  const auto [frames, rows, columns] = config.pixels_per_latent;
+  const int64_t frames = config.pixels_per_latent[0];
   const auto seconds = [&](int64_t first) {
     const at::Tensor units = Starts(shape.frames, first, frames);
     return Causal(units, config.causal_offset, frames) / frame_rate;
   };
-  const auto pixels = [](int64_t count, int64_t scale) {
-    return Middle(Starts(count, 0, scale), Starts(count, 1, scale));
-  };
-  const std::vector<at::Tensor> axes = at::meshgrid(
-      {Middle(seconds(0), seconds(1)), pixels(shape.height, rows), pixels(shape.width, columns)},
-      "ij");
-  return at::stack({axes[0].flatten(), axes[1].flatten(), axes[2].flatten()});
+  return PicturePlaces(config, shape, Middle(seconds(0), seconds(1)));
+}
+
+at::Tensor InsidePlaces(const TransformerConfig& config, const LatentShape& shape,
+                        double frame_rate, int64_t first, bool is_picture) {
+  const int64_t frames = config.pixels_per_latent[0];
+  const at::Tensor start = Starts(shape.frames, 0, frames) + static_cast<double>(first);
+  const at::Tensor end = start + static_cast<double>(is_picture ? 1 : frames);
+  return PicturePlaces(config, shape, Middle(start / frame_rate, end / frame_rate));
 }
 
 at::Tensor AudioPlaces(const TransformerConfig& config, int64_t latents) {

@@ -42,6 +42,10 @@ at::Tensor Turned(const at::Tensor& x, const RotaryTable& table);
 // column. The first latent frame is one picture, the others are of eight.
 at::Tensor VideoPlaces(const TransformerConfig& config, const LatentShape& shape,
                        double frame_rate);
+// The same of a condition inside a video, whose first latent is as long as the others: it begins at
+// the video's frame `first`. A picture is one frame long.
+at::Tensor InsidePlaces(const TransformerConfig& config, const LatentShape& shape,
+                        double frame_rate, int64_t first, bool is_picture);
 // The middle of each token in seconds, [1, A].
 at::Tensor AudioPlaces(const TransformerConfig& config, int64_t latents);
 

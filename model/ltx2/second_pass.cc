@@ -2,27 +2,38 @@
 #include "model/ltx2/second_pass.h"
 
 #include <utility>
+#include <vector>
 
+#include "kernels/base/status_macros.h"
 #include "model/bridge/random.h"
+#include "model/ltx2/conditioning.h"
 
 namespace reel::model::ltx2 {
 
-void BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generation& mine) {
+absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generation& mine) {
   const PlannedPass& pass = *mine.second_pass;
   const TransformerConfig& config = model.transformer.config();
   at::Generator generator = mine.generator.clone();
   const double sigma = pass.schedule.sigmas[0];
-  const auto noised = [&](const at::Tensor& tokens) {
-    return Noised(tokens, DrawNormal(tokens.sizes(), generator, tokens.options()), sigma);
+  const auto noise_like = [&](const at::Tensor& tokens) {
+    return DrawNormal(tokens.sizes(), generator, tokens.options());
   };
+  REEL_ASSIGN_OR_RETURN(const std::vector<PictureCondition> conditions,
+                        model.ConditionsOf(mine.spec, pass.sizes.video));
+  std::vector<EncodedCondition> encoded;
+  for (const PictureCondition& condition : conditions) {
+    encoded.push_back(EncodeCondition(ops, model, condition, Mode::kCondition));
+  }
   const at::Tensor pictures =
       UpsampleLatents(ops, *model.upsampler, model.statistics, {}, mine.PictureLatents());
+  const PinnedClip clip =
+      PinnedBy(encoded, config, pass.sizes.video, mine.spec.frame_rate, PackLatents(pictures));
   DenoiseState next = mine.state;
-  next.latents.video = noised(PackLatents(pictures));
-  next.latents.audio = noised(mine.state.latents.audio);
-  next.video_tables =
-      MakeVideoTables(config, VideoPlaces(config, pass.sizes.video, mine.spec.frame_rate))
-          .To(model.device);
+  next.latents.video = clip.Noised(noise_like(clip.tokens), sigma);
+  const at::Tensor& sound = mine.state.latents.audio;
+  next.latents.audio = Noised(sound, noise_like(sound), sigma);
+  next.pins = clip.pins;
+  next.video_tables = MakeVideoTables(config, clip.places).To(model.device);
   next.schedule = pass.schedule;
   next.step = 0;
   next.guidance = {};
@@ -32,6 +43,7 @@ void BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generation& min
   mine.state = std::move(next);
   mine.generator = generator;
   mine.second_pass.reset();
+  return absl::OkStatus();
 }
 
 }  // namespace reel::model::ltx2

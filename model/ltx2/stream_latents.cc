@@ -45,4 +45,12 @@ StreamTokens DrawNoise(const LatentSizes& sizes, at::Generator& generator, at::D
   return {PackLatents(video), PackAudio(audio)};
 }
 
+StreamTokens DrawTokenNoise(const LatentSizes& sizes, int64_t video_tokens,
+                            at::Generator& generator, at::Device device) {
+  const auto options = at::TensorOptions(device).dtype(at::kFloat);
+  const at::Tensor video = DrawNormal({1, video_tokens, sizes.video_channels}, generator, options);
+  return {video,
+          DrawNormal({1, sizes.audio, sizes.audio_channels * sizes.mel_bins}, generator, options)};
+}
+
 }  // namespace reel::model::ltx2

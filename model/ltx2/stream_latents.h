@@ -34,4 +34,8 @@ at::Tensor UnpackAudio(const at::Tensor& tokens, int64_t mel_bins);
 // the sound's from the same generator.
 StreamTokens DrawNoise(const LatentSizes& sizes, at::Generator& generator, at::Device device);
 
+// The same of requests with conditions: both are drawn as tokens, of the pictures so many.
+StreamTokens DrawTokenNoise(const LatentSizes& sizes, int64_t video_tokens,
+                            at::Generator& generator, at::Device device);
+
 }  // namespace reel::model::ltx2

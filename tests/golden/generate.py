@@ -5,7 +5,7 @@
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [gemma] [schedules] [models] [pictures] [layouts]
         [upsampler] [guidance] [tiles] [bf16] [ltx2] [ltx2_sound] [ltx2_vae]
-        [ltx2_vae_layouts] [ltx2_films] [ltx2_passes]
+        [ltx2_vae_layouts] [ltx2_films] [ltx2_passes] [ltx2_conditions]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
@@ -18,6 +18,7 @@ import golden_gemma
 import golden_guidance
 import golden_layouts
 import golden_ltx2
+import golden_ltx2_conditions
 import golden_ltx2_films
 import golden_ltx2_passes
 import golden_ltx2_sound
@@ -48,6 +49,7 @@ PARTS = {
     "ltx2_sound": golden_ltx2_sound.generate,
     "ltx2_films": golden_ltx2_films.generate,
     "ltx2_passes": golden_ltx2_passes.generate,
+    "ltx2_conditions": golden_ltx2_conditions.generate,
 }
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +21,12 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+std::string Picture() {
+  std::ifstream in(std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/pictures/rgb.png",
+                   std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 constexpr int kSampleRate = 48'000;
 constexpr size_t kFrames = 17;
@@ -75,12 +84,23 @@ TEST_F(FilmWithSound, FollowsTheGuidanceOfTheRequest) {
   EXPECT_EQ(other.finished.spec().audio_modality_scale(), 6);
 }
 
-TEST_F(FilmWithSound, TakesNoConditionsYet) {
+TEST_F(FilmWithSound, BeginsWithAPicture) {
+  const StreamResult plain = calls_.Generate(Spec());
   v1::VideoSpec spec = Spec();
-  spec.add_conditions()->set_image("a picture");
+  spec.add_conditions()->set_image(Picture());
+  const StreamResult film = calls_.Generate(spec);
+  ASSERT_TRUE(plain.status.ok() && film.status.ok()) << film.status.error_message();
+  EXPECT_TRUE(film.finished.media().has_sound());
+  EXPECT_NE(film.file, plain.file);
+}
+
+TEST_F(FilmWithSound, NamesTheNearestPlaceOfAPicture) {
+  v1::VideoSpec spec = Spec();
+  spec.add_conditions()->set_image(Picture());
+  spec.mutable_conditions(0)->set_frame_index(5);
   const StreamResult refused = calls_.Generate(spec);
   EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(refused.status.error_message(), HasSubstr("does not support conditions"));
+  EXPECT_THAT(refused.status.error_message(), HasSubstr("nearest: 9"));
 }
 
 }  // namespace

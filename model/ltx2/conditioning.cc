@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx2/conditioning.h"
+
+#include <algorithm>
+
+#include "model/bridge/upload.h"
+
+namespace reel::model::ltx2 {
+namespace {
+
+// By how much tokens are pinned, each value once.
+class Strengths {
+ public:
+  explicit Strengths(int64_t video_tokens) : of_(static_cast<size_t>(video_tokens)) {}
+
+  void Set(int64_t count, double strength) { std::fill_n(of_.begin(), count, Number(strength)); }
+  void Append(int64_t count, double strength) {
+    of_.insert(of_.end(), static_cast<size_t>(count), Number(strength));
+  }
+
+  at::Tensor values() const {
+    return at::tensor(values_, at::TensorOptions(at::kFloat)).unsqueeze(1);
+  }
+  // Of each token, which of the values.
+  at::Tensor numbers() const { return at::tensor(of_, at::TensorOptions(at::kInt)).unsqueeze(0); }
+
+ private:
+  int32_t Number(double strength) {
+    const auto value = static_cast<float>(strength);
+    const auto known = std::find(values_.begin(), values_.end(), value);
+    if (known != values_.end()) return static_cast<int32_t>(known - values_.begin());
+    values_.push_back(value);
+    return static_cast<int32_t>(values_.size()) - 1;
+  }
+
+  std::vector<float> values_ = {0};  // of tokens without a condition
+  std::vector<int32_t> of_;
+};
+
+}  // namespace
+
+absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec) {
+  using enum ConditionPipeline;
+  const bool one_picture = HasOneFirstPicture(spec);
+  if (spec.condition_pipeline == kImage && !one_picture) {
+    return absl::InvalidArgumentError(
+        "the image pipeline takes exactly one image, at frame 0 with strength 1");
+  }
+  if (spec.condition_pipeline == kCondition) return Mode::kCondition;
+  if (spec.conditions.empty()) return Mode::kText;
+  return one_picture ? Mode::kImage : Mode::kCondition;
+}
+
+EncodedCondition EncodeCondition(const Ops& ops, const Ltx2Model& model,
+                                 const PictureCondition& condition, Mode mode) {
+  const at::Tensor pixels = Upload(condition.pixels, model.device);
+  at::Tensor latents = model.encoder.Encode(ops, pixels).mean;
+  if (mode == Mode::kImage) latents = latents.to(at::kFloat);
+  return {.latents = model.statistics.Normalize(latents).to(at::kFloat),
+          .frame_index = condition.frame_index,
+          .strength = condition.strength,
+          .is_picture = condition.pixels.size(2) == 1};
+}
+
+int64_t AddedFrames(const std::vector<PictureCondition>& conditions, int64_t frames_per_latent) {
+  int64_t frames = 0;
+  for (const PictureCondition& condition : conditions) {
+    if (condition.frame_index == 0) continue;
+    frames += (condition.pixels.size(2) - 1) / frames_per_latent + 1;
+  }
+  return frames;
+}
+
+at::Tensor PinnedClip::Noised(const at::Tensor& noise, double sigma) const {
+  if (!pins.exist()) return reel::model::Noised(tokens, noise, sigma);
+  const at::Tensor share = (1 - pins.mask) * sigma;
+  return noise * share + tokens * (1 - share);
+}
+
+PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
+                    const TransformerConfig& config, const LatentShape& shape, double frame_rate,
+                    const at::Tensor& base) {
+  PinnedClip clip = {base, VideoPlaces(config, shape, frame_rate), {}};
+  if (conditions.empty()) return clip;
+  Strengths strengths(base.size(1));
+  at::Tensor own = base.clone(), clean = at::zeros_like(base);
+  std::vector<at::Tensor> inside, places = {clip.places};
+  for (const EncodedCondition& condition : conditions) {
+    const at::Tensor tokens = PackLatents(condition.latents);
+    const int64_t count = tokens.size(1);
+    if (condition.is_inside()) {
+      inside.push_back(tokens);
+      places.push_back(InsidePlaces(config, {condition.latents.size(2), shape.height, shape.width},
+                                    frame_rate, condition.frame_index, condition.is_picture));
+      strengths.Append(count, condition.strength);
+    } else {
+      own.slice(1, 0, count).copy_(tokens);
+      clean.slice(1, 0, count).copy_(tokens);
+      strengths.Set(count, condition.strength);
+    }
+  }
+  const auto with_those_inside = [&](const at::Tensor& first) {
+    std::vector<at::Tensor> parts = {first};
+    parts.insert(parts.end(), inside.begin(), inside.end());
+    return at::cat(parts, 1);
+  };
+  clip.tokens = with_those_inside(own);
+  clip.places = at::cat(places, 1);
+  clip.pins.clean = with_those_inside(clean);
+  const at::Tensor values = Upload(strengths.values(), base.device());
+  clip.pins.free = 1 - values;
+  clip.pins.free_of = Upload(strengths.numbers(), base.device());
+  clip.pins.mask = ForTokens(values.unsqueeze(2), clip.pins.free_of);
+  return clip;
+}
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens of a clip that pictures and clips pin.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/bridge/ops.h"
+#include "model/frames/condition_pictures.h"
+#include "model/ltx2/denoise_state.h"
+#include "model/ltx2/ltx2_model.h"
+
+namespace reel::model::ltx2 {
+
+// Of the reference's pipelines: text, a first picture, or pictures and clips. They draw their noise
+// in different layouts.
+enum class Mode { kText, kImage, kCondition };
+
+// INVALID_ARGUMENT: the image pipeline is asked for something other than one first picture.
+absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec);
+
+struct EncodedCondition {
+  at::Tensor latents;  // [1, C, f, h, w] fp32, normalised
+  int64_t frame_index = 0;
+  double strength = 1;
+  bool is_picture = true;
+
+  bool is_inside() const { return frame_index > 0; }
+};
+
+// The likeliest latents: nothing is drawn. The image pipeline normalises in fp32, that for
+// conditions in the autoencoder's type.
+EncodedCondition EncodeCondition(const Ops& ops, const Ltx2Model& model,
+                                 const PictureCondition& condition, Mode mode);
+
+// Latent frames that conditions inside a video add behind its own.
+int64_t AddedFrames(const std::vector<PictureCondition>& conditions, int64_t frames_per_latent);
+
+// A clip before its noise.
+struct PinnedClip {
+  at::Tensor tokens;  // [1, S, C] fp32: of conditions where there are some, else of `base`
+  at::Tensor places;  // [3, S]
+  Pins pins;          // do not exist without conditions
+
+  // With noise of `sigma` as far as tokens are free; `noise` as `tokens`.
+  at::Tensor Noised(const at::Tensor& noise, double sigma) const;
+};
+
+// Conditions at the first frame replace tokens of `base`, the video's, [1, N, C] fp32; others stand
+// behind it.
+PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
+                    const TransformerConfig& config, const LatentShape& shape, double frame_rate,
+                    const at::Tensor& base);
+
+}  // namespace reel::model::ltx2
