@@ -76,14 +76,18 @@ TEST_F(FleetForwardTest, AnyServerAnswersAnyCallForAnyVideo) {
   ReelServer& b = Add("b", 20);
   ReelServer& g = AddGateway("g");
   const std::vector<ReelServer*> servers = {&a, &b, &g};
+  const auto rendered = [](ReelServer& at) {
+    return at.Metric("reel_requests_total", "outcome=\"ok\"");
+  };
   std::vector<v1::Video> videos;
-  for (int i = 0; i < 6; ++i) {
+  // Both render some: whom a video suits best is chance, and on a busy machine the other may come
+  // first.
+  for (size_t i = 0; i < 6 || rendered(a) < 1 || rendered(b) < 1; ++i) {
+    ASSERT_LT(i, 60u) << "one server renders everything";
     const std::string name = At(*servers[i % 3]).Create(Spec(absl::StrCat("any ", i))).name();
     videos.push_back(At(*servers[i % 3]).Await(name));
     ASSERT_EQ(videos.back().state(), v1::VIDEO_STATE_SUCCEEDED) << videos.back().DebugString();
   }
-  EXPECT_GE(a.Metric("reel_requests_total", "outcome=\"ok\""), 1);
-  EXPECT_GE(b.Metric("reel_requests_total", "outcome=\"ok\""), 1);
   for (const v1::Video& video : videos) {
     const std::string path = kPathOfVideos + video.name();
     std::optional<std::string> file;
