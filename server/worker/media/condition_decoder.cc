@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/worker/media/clip_decoder.h"
+#include "server/worker/media/picture_compression.h"
 #include "server/worker/media/picture_decoder.h"
 #include "server/worker/media/picture_scaler.h"
 
@@ -104,8 +105,12 @@ absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> Decode(
     if (room < 1) return absl::InvalidArgumentError("begins after the video's last frame");
     REEL_RETURN_IF_ERROR(AddClip(*condition.bytes, room, budget, pictures));
   } else {
-    REEL_ASSIGN_OR_RETURN(const model::RgbImage image,
+    REEL_ASSIGN_OR_RETURN(model::RgbImage image,
                           DecodePicture(*condition.bytes, budget.max_pixels()));
+    if (const int crf = spec.condition_crf.value_or(0); crf > 0) {
+      REEL_RETURN_IF_ERROR(budget.Proceed());
+      REEL_ASSIGN_OR_RETURN(image, Compressed(image, crf));
+    }
     REEL_RETURN_IF_ERROR(pictures.Add(image));
   }
   return pictures.Finish();

@@ -77,6 +77,27 @@ TEST(DecodeConditions, ScalesAPictureToTheVideo) {
   EXPECT_EQ(pixels.rgb, std::vector<uint8_t>(96 * 64 * 3, 255));
 }
 
+TEST(DecodeConditions, CompressesPicturesAloneAndOnlyIfAsked) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  const std::string png =
+      MakeWithFfmpeg("-f lavfi -i testsrc2=size=96x64:rate=1 -frames:v 1 -pix_fmt rgb24", ".png");
+  ASSERT_FALSE(png.empty());
+  const auto pixels = [&](std::optional<int> crf) {
+    model::GenerationSpec spec = Spec({Picture(png), Clip(MakeClip(9))});
+    spec.condition_crf = crf;
+    const absl::Status status = Decode(spec);
+    EXPECT_TRUE(status.ok()) << status;
+    return std::pair(spec.conditions[0].pixels->rgb, spec.conditions[1].pixels->rgb);
+  };
+  const auto plain = pixels(std::nullopt), never = pixels(0), compressed = pixels(33);
+  EXPECT_TRUE(never == plain);
+  EXPECT_TRUE(compressed.first != plain.first);
+  EXPECT_TRUE(compressed.second == plain.second);
+  model::GenerationSpec small = Spec({Picture(OnePixel())});
+  small.condition_crf = 33;
+  EXPECT_THAT(ErrorOf(small), HasSubstr("conditions[0] is 1x1 pixels"));
+}
+
 TEST(DecodeConditions, LeavesDecodedOnesAlone) {
   model::GenerationSpec spec = Spec({Picture("not read")});
   const auto pixels = std::make_shared<const model::ConditionPixels>();
