@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "model/bridge/ops.h"
+#include "model/ltx2/clip_step.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/guided_calls.h"
-#include "model/ltx2/res_2s.h"
 #include "model/ltx2/transformer.h"
 
 namespace reel::model::ltx2 {
@@ -29,29 +29,10 @@ class DenoiseStep {
   }
 
  private:
-  // Both streams on their way through a step of res_2s.
-  struct Halves {
-    Res2sStep step;
-    Res2sStream video, audio;
-  };
-
-  float Sigma(int ahead) const;
-  SigmaStep ScalarStep() const;
-  at::Tensor Rounded(const at::Tensor& latents) const;
-  at::Tensor NoiseLike(const at::Tensor& latents, at::Generator& generator) const;
-
-  // What to do with the clean latents that the calls at one sigma gave.
-  void TakeClean(const StreamTokens& clean);
-  StreamTokens EulerMoved(const StreamTokens& clean) const;
-  StreamTokens AncestralMoved(const StreamTokens& clean);
-  void BeginSecondHalf(const StreamTokens& clean);
-  StreamTokens EndSecondHalf(const StreamTokens& clean);
-  void Commit(StreamTokens latents);
+  void EndCalls();
 
   const Transformer& transformer_;
-  DenoiseState& state_;
-  at::Generator step_generator_, middle_generator_;  // copies
-  std::optional<Halves> halves_;
+  ClipStep clip_;
   std::optional<GuidedCalls> calls_;
   bool done_ = false;
 };

@@ -6,15 +6,15 @@
 
 namespace reel::model::ltx2 {
 
-GuidedCalls::GuidedCalls(const Transformer& transformer, const DenoiseState& state,
-                         StreamTokens latents, const NoiseLevel& level)
-    : transformer_(transformer), state_(state), latents_(std::move(latents)), level_(level) {
+GuidedCalls::GuidedCalls(const Transformer& transformer, ClipCall clip)
+    : transformer_(transformer), clip_(std::move(clip)) {
+  const StreamGuidance& guidance = clip_.state->guidance;
   passes_.push_back(Kind::kTexts);
   // A model that cannot be perturbed would give the prompt's row again.
-  if (state.guidance.uses_perturbed() && transformer.config().perturbs) {
+  if (guidance.uses_perturbed() && transformer.config().perturbs) {
     passes_.push_back(Kind::kPerturbed);
   }
-  if (state.guidance.uses_isolated()) passes_.push_back(Kind::kIsolated);
+  if (guidance.uses_isolated()) passes_.push_back(Kind::kIsolated);
 }
 
 void GuidedCalls::Next(const Ops& ops) {
@@ -26,15 +26,15 @@ void GuidedCalls::Next(const Ops& ops) {
 }
 
 VelocityInputs GuidedCalls::InputsOf(Kind kind) const {
-  const PreparedTexts& texts = kind == Kind::kTexts ? state_.texts : state_.prompt;
+  const PreparedTexts& texts = kind == Kind::kTexts ? clip_.state->texts : clip_.state->prompt;
   const int64_t rows = texts.video.tokens.size(0);
-  const at::Tensor sigma = at::full({rows}, level_.time, latents_.video.options());
+  const at::Tensor sigma = at::full({rows}, clip_.level.time, clip_.latents.video.options());
   // From 2.3 on the other stream's sigma counts towards it, which is the same here.
   const bool sees_other = transformer_.config().modulates_text;
   const StreamTimes times = {sigma.unsqueeze(1), sigma, sees_other ? sigma : at::Tensor()};
   StreamTimes video_times = times;
-  if (const Pins& pins = state_.pins; pins.exist()) {
-    video_times.own = pins.free * level_.time;
+  if (const Pins& pins = clip_.state->pins; pins.exist()) {
+    video_times.own = pins.free * clip_.level.time;
     video_times.vector_of = pins.free_of.expand({rows, -1}).contiguous();
   }
   const auto stream = [&](const at::Tensor& latents, const StreamTimes& when,
@@ -43,17 +43,17 @@ VelocityInputs GuidedCalls::InputsOf(Kind kind) const {
     return StreamInputs{.x = x, .times = when, .text = text, .tables = tables};
   };
   VelocityInputs inputs = {
-      .video = stream(latents_.video, video_times, texts.video, state_.video_tables),
-      .audio = stream(latents_.audio, times, texts.audio, state_.audio_tables),
+      .video = stream(clip_.latents.video, video_times, texts.video, clip_.state->video_tables),
+      .audio = stream(clip_.latents.audio, times, texts.audio, clip_.state->audio_tables),
       .is_isolated = kind == Kind::kIsolated};
-  if (kind == Kind::kPerturbed) inputs.perturbed_blocks = state_.guidance.perturbed_blocks;
+  if (kind == Kind::kPerturbed) inputs.perturbed_blocks = clip_.state->guidance.perturbed_blocks;
   return inputs;
 }
 
 StreamTokens GuidedCalls::CleanBy(const StreamTokens& velocity) const {
-  const at::Tensor sigma = at::full({}, level_.sigma, latents_.video.options());
-  return {latents_.video - velocity.video.to(at::kFloat) * sigma,
-          latents_.audio - velocity.audio.to(at::kFloat) * sigma};
+  const at::Tensor sigma = at::full({}, clip_.level.sigma, clip_.latents.video.options());
+  return {clip_.latents.video - velocity.video.to(at::kFloat) * sigma,
+          clip_.latents.audio - velocity.audio.to(at::kFloat) * sigma};
 }
 
 StreamTokens GuidedCalls::Clean() const {
@@ -80,7 +80,8 @@ StreamTokens GuidedCalls::Clean() const {
         break;
     }
   }
-  return {GuideByDeltas(video, state_.guidance.video), GuideByDeltas(audio, state_.guidance.audio)};
+  return {GuideByDeltas(video, clip_.state->guidance.video),
+          GuideByDeltas(audio, clip_.state->guidance.audio)};
 }
 
 }  // namespace reel::model::ltx2

@@ -19,14 +19,19 @@ struct NoiseLevel {
   float time = 0;  // as the transformer is told
 };
 
+// Latents of both streams, fp32, at a level. The state is borrowed; of it texts, tables, pins and
+// guidance count.
+struct ClipCall {
+  const DenoiseState* state;
+  StreamTokens latents;
+  NoiseLevel level;
+};
+
 // Up to three calls, one after the other, which can stop between two blocks: the texts, the prompt
-// perturbed, the prompt with its streams isolated. Transformer and state are borrowed; of the state
-// texts, tables and guidance count.
+// perturbed, the prompt with its streams isolated. The transformer is borrowed.
 class GuidedCalls {
  public:
-  // `latents` of both streams, fp32, at `level`.
-  GuidedCalls(const Transformer& transformer, const DenoiseState& state, StreamTokens latents,
-              const NoiseLevel& level);
+  GuidedCalls(const Transformer& transformer, ClipCall clip);
 
   bool done() const { return clean_.size() == passes_.size(); }
   // Computes one block more.
@@ -42,9 +47,7 @@ class GuidedCalls {
   StreamTokens CleanBy(const StreamTokens& velocity) const;
 
   const Transformer& transformer_;
-  const DenoiseState& state_;
-  const StreamTokens latents_;
-  const NoiseLevel level_;
+  const ClipCall clip_;
   std::vector<Kind> passes_;
   std::optional<BlockWalk> walk_;    // of the pass under way
   std::vector<StreamTokens> clean_;  // of the passes that are done
