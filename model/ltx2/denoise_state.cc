@@ -24,6 +24,18 @@ PreparedTexts Prepare(const Ops& ops, const Transformer& transformer, const Text
           transformer.Prepare(ops, Stream::kAudio, texts.audio)};
 }
 
+bool CanShareStep(const DenoiseState& a, const DenoiseState& b) {
+  const auto are_alike = [](const TextContext& one, const TextContext& other) {
+    return one.tokens.size(1) == other.tokens.size(1) && one.bias.defined() == other.bias.defined();
+  };
+  return a.sampler != Sampler::kRes2s && b.sampler != Sampler::kRes2s &&
+         a.guidance.perturbed_blocks == b.guidance.perturbed_blocks &&
+         a.latents.video.sizes() == b.latents.video.sizes() &&
+         a.latents.audio.sizes() == b.latents.audio.sizes() &&
+         are_alike(a.texts.video, b.texts.video) && are_alike(a.texts.audio, b.texts.audio) &&
+         a.places.equal(b.places);
+}
+
 DenoiseState StateOf(const Ops& ops, const Transformer& transformer, const Texts& texts,
                      StreamTokens latents, const at::Tensor& places) {
   const TransformerConfig& config = transformer.config();
@@ -34,6 +46,7 @@ DenoiseState StateOf(const Ops& ops, const Transformer& transformer, const Texts
   state.video_tables = MakeVideoTables(config, places).To(device);
   state.audio_tables =
       MakeAudioTables(config, AudioPlaces(config, latents.audio.size(1))).To(device);
+  state.places = places;
   state.latents = std::move(latents);
   return state;
 }

@@ -64,6 +64,7 @@ struct DenoiseState {
   PreparedTexts texts;   // of [negative,] prompt: the negative where the guidance uses it
   PreparedTexts prompt;  // PromptOf(texts)
   StreamTables video_tables, audio_tables;
+  at::Tensor places;  // [3, S] of the pictures' tokens, on the host
   Schedule schedule;  // of both streams
   int step = 0;
   StreamGuidance guidance;
@@ -73,6 +74,11 @@ struct DenoiseState {
 
   bool is_done() const { return step == schedule.steps(); }
 };
+
+// Whether calls of the transformer can serve the next steps of both: as many tokens of either
+// stream, the pictures' at the same places, as long texts. Steps, guidance, seeds and conditions'
+// strengths may differ; what is perturbed may not, and res_2s steps alone.
+bool CanShareStep(const DenoiseState& a, const DenoiseState& b);
 
 // Places and texts of a clip whose latents are drawn. `texts` has a row for the negative prompt
 // first if `guidance` uses it; `places` [3, S] are those of the pictures' tokens.

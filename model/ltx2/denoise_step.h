@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves a clip and its sound along their schedule.
+// Moves clips and their sound along their schedules.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "model/bridge/ops.h"
 #include "model/ltx2/clip_step.h"
@@ -13,13 +14,16 @@
 
 namespace reel::model::ltx2 {
 
-// One step by the state's sampler, which can stop between any two blocks of the transformer: of the
-// calls at the step's sigma, and by res_2s of those at its middle. It changes the state at its end
-// only, so a step that throws or is dropped has changed nothing. Transformer and state are
+// One step of a clip, or of several that can share its calls (CanShareStep), each by its own
+// sampler and along its own schedule. It can stop between any two blocks of the transformer: of the
+// calls at the step's sigma, and by res_2s of those at its middle. It changes the states at its end
+// only, so a step that throws or is dropped has changed nothing. Transformer and states are
 // borrowed.
 class DenoiseStep {
  public:
-  DenoiseStep(const Transformer& transformer, DenoiseState& state);
+  DenoiseStep(const Transformer& transformer, DenoiseState& state)
+      : DenoiseStep(transformer, std::vector<DenoiseState*>{&state}) {}
+  DenoiseStep(const Transformer& transformer, const std::vector<DenoiseState*>& states);
 
   // Computes so many more blocks; true once the step is made.
   bool Next(const Ops& ops, size_t blocks);
@@ -32,7 +36,8 @@ class DenoiseStep {
   void EndCalls();
 
   const Transformer& transformer_;
-  ClipStep clip_;
+  std::vector<ClipStep> clips_;
+  std::vector<size_t> called_;  // numbers of those that the calls are for
   std::optional<GuidedCalls> calls_;
   bool done_ = false;
 };

@@ -2,65 +2,146 @@
 // Types and the order of operations are the reference's.
 #include "model/ltx2/guided_calls.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace reel::model::ltx2 {
+namespace {
 
-GuidedCalls::GuidedCalls(const Transformer& transformer, ClipCall clip)
-    : transformer_(transformer), clip_(std::move(clip)) {
-  const StreamGuidance& guidance = clip_.state->guidance;
-  passes_.push_back(Kind::kTexts);
+// `of` each clip in a pass, one behind the other.
+template <typename Of>
+at::Tensor Joined(const std::vector<size_t>& clips, const Of& of) {
+  std::vector<at::Tensor> parts;
+  for (const size_t clip : clips) parts.push_back(of(clip));
+  return parts.size() == 1 ? parts[0] : at::cat(parts);
+}
+
+}  // namespace
+
+GuidedCalls::GuidedCalls(const Transformer& transformer, std::vector<ClipCall> clips)
+    : transformer_(transformer), clips_(std::move(clips)) {
+  const auto add = [&](Kind kind, const auto& is_wanted) {
+    Pass pass = {kind, {}};
+    for (size_t i = 0; i < clips_.size(); ++i) {
+      if (is_wanted(clips_[i].state->guidance)) pass.clips.push_back(i);
+    }
+    if (!pass.clips.empty()) passes_.push_back(std::move(pass));
+  };
+  add(Kind::kTexts, [](const StreamGuidance&) { return true; });
   // A model that cannot be perturbed would give the prompt's row again.
-  if (guidance.uses_perturbed() && transformer.config().perturbs) {
-    passes_.push_back(Kind::kPerturbed);
-  }
-  if (guidance.uses_isolated()) passes_.push_back(Kind::kIsolated);
+  const bool perturbs = transformer.config().perturbs;
+  add(Kind::kPerturbed, [&](const StreamGuidance& by) { return perturbs && by.uses_perturbed(); });
+  add(Kind::kIsolated, [](const StreamGuidance& by) { return by.uses_isolated(); });
 }
 
 void GuidedCalls::Next(const Ops& ops) {
-  if (!walk_.has_value()) walk_.emplace(transformer_.Begin(ops, InputsOf(passes_[clean_.size()])));
+  const Pass& pass = passes_[clean_.size()];
+  if (!walk_.has_value()) walk_.emplace(transformer_.Begin(ops, InputsOf(pass)));
   walk_->Next(ops);
   if (!walk_->done()) return;
-  clean_.push_back(CleanBy(transformer_.End(ops, *walk_)));
+  clean_.push_back(CleanBy(pass, transformer_.End(ops, *walk_)));
   walk_.reset();
 }
 
-VelocityInputs GuidedCalls::InputsOf(Kind kind) const {
-  const PreparedTexts& texts = kind == Kind::kTexts ? clip_.state->texts : clip_.state->prompt;
-  const int64_t rows = texts.video.tokens.size(0);
-  const at::Tensor sigma = at::full({rows}, clip_.level.time, clip_.latents.video.options());
+const PreparedTexts& GuidedCalls::TextsOf(Kind kind, size_t clip) const {
+  const DenoiseState& state = *clips_[clip].state;
+  return kind == Kind::kTexts ? state.texts : state.prompt;
+}
+
+int64_t GuidedCalls::RowsOf(Kind kind, size_t clip) const {
+  return TextsOf(kind, clip).video.tokens.size(0);
+}
+
+VelocityInputs GuidedCalls::InputsOf(const Pass& pass) const {
+  const auto rows = [&](size_t clip) { return RowsOf(pass.kind, clip); };
+  const at::Tensor sigma = Joined(pass.clips, [&](size_t i) {
+    return at::full({rows(i)}, clips_[i].level.time, clips_[i].latents.video.options());
+  });
   // From 2.3 on the other stream's sigma counts towards it, which is the same here.
   const bool sees_other = transformer_.config().modulates_text;
   const StreamTimes times = {sigma.unsqueeze(1), sigma, sees_other ? sigma : at::Tensor()};
-  StreamTimes video_times = times;
-  if (const Pins& pins = clip_.state->pins; pins.exist()) {
-    video_times.own = pins.free * clip_.level.time;
-    video_times.vector_of = pins.free_of.expand({rows, -1}).contiguous();
-  }
-  const auto stream = [&](const at::Tensor& latents, const StreamTimes& when,
-                          const TextContext& text, const StreamTables& tables) {
-    const at::Tensor x = latents.expand({rows, -1, -1}).to(transformer_.dtype()).contiguous();
-    return StreamInputs{.x = x, .times = when, .text = text, .tables = tables};
+  const DenoiseState& first = *clips_[pass.clips[0]].state;  // places are the same in all
+  const auto stream = [&](auto of_tokens, auto of_texts, const StreamTables& tables) {
+    StreamInputs inputs = {.x = {}, .times = times, .text = {}, .tables = tables};
+    inputs.x = Joined(pass.clips, [&](size_t i) {
+      const at::Tensor& latents = clips_[i].latents.*of_tokens;
+      return latents.expand({rows(i), -1, -1}).to(transformer_.dtype()).contiguous();
+    });
+    const auto text = [&](size_t i) -> const TextContext& {
+      return TextsOf(pass.kind, i).*of_texts;
+    };
+    inputs.text.tokens = Joined(pass.clips, [&](size_t i) { return text(i).tokens; });
+    if (text(pass.clips[0]).bias.defined()) {
+      inputs.text.bias = Joined(pass.clips, [&](size_t i) { return text(i).bias; });
+    }
+    return inputs;
   };
   VelocityInputs inputs = {
-      .video = stream(clip_.latents.video, video_times, texts.video, clip_.state->video_tables),
-      .audio = stream(clip_.latents.audio, times, texts.audio, clip_.state->audio_tables),
-      .is_isolated = kind == Kind::kIsolated};
-  if (kind == Kind::kPerturbed) inputs.perturbed_blocks = clip_.state->guidance.perturbed_blocks;
+      .video = stream(&StreamTokens::video, &PreparedTexts::video, first.video_tables),
+      .audio = stream(&StreamTokens::audio, &PreparedTexts::audio, first.audio_tables),
+      .is_isolated = pass.kind == Kind::kIsolated};
+  inputs.video.times = VideoTimes(pass, times);
+  if (pass.kind == Kind::kPerturbed) inputs.perturbed_blocks = first.guidance.perturbed_blocks;
   return inputs;
 }
 
-StreamTokens GuidedCalls::CleanBy(const StreamTokens& velocity) const {
-  const at::Tensor sigma = at::full({}, clip_.level.sigma, clip_.latents.video.options());
-  return {clip_.latents.video - velocity.video.to(at::kFloat) * sigma,
-          clip_.latents.audio - velocity.audio.to(at::kFloat) * sigma};
+// Pinned tokens have times of their own: those of all clips, and which of them a token has.
+StreamTimes GuidedCalls::VideoTimes(const Pass& pass, const StreamTimes& times) const {
+  const auto pins_of = [&](size_t i) -> const Pins& { return clips_[i].state->pins; };
+  if (std::none_of(pass.clips.begin(), pass.clips.end(),
+                   [&](size_t i) { return pins_of(i).exist(); })) {
+    return times;
+  }
+  StreamTimes own = times;
+  own.own = Joined(pass.clips, [&](size_t i) {
+    const float time = clips_[i].level.time;
+    const at::Tensor& free = pins_of(i).free;
+    return free.defined() ? free * time : at::full({1, 1}, time, clips_[i].latents.video.options());
+  });
+  int64_t before = 0;
+  own.vector_of = Joined(pass.clips, [&](size_t i) {
+    const auto& [mask, clean, free, free_of] = pins_of(i);
+    const at::Tensor& x = clips_[i].latents.video;
+    const at::Tensor which = free_of.defined()
+                                 ? free_of + before
+                                 : at::full({1, x.size(1)}, before, x.options().dtype(at::kInt));
+    before += free.defined() ? free.size(0) : 1;
+    return which.expand({RowsOf(pass.kind, i), -1}).contiguous();
+  });
+  return own;
 }
 
-StreamTokens GuidedCalls::Clean() const {
+std::vector<StreamTokens> GuidedCalls::CleanBy(const Pass& pass,
+                                               const StreamTokens& velocity) const {
+  std::vector<StreamTokens> clean;
+  int64_t row = 0;
+  for (const size_t i : pass.clips) {
+    const auto& [state, latents, level] = clips_[i];
+    const at::Tensor sigma = at::full({}, level.sigma, latents.video.options());
+    const int64_t end = row + RowsOf(pass.kind, i);
+    const auto of = [&](const at::Tensor& x, const at::Tensor& rows) {
+      return x - rows.slice(0, row, end).to(at::kFloat) * sigma;
+    };
+    clean.push_back({of(latents.video, velocity.video), of(latents.audio, velocity.audio)});
+    row = end;
+  }
+  return clean;
+}
+
+std::vector<StreamTokens> GuidedCalls::Clean() const {
+  std::vector<StreamTokens> clean;
+  for (size_t i = 0; i < clips_.size(); ++i) clean.push_back(CleanOf(i));
+  return clean;
+}
+
+StreamTokens GuidedCalls::CleanOf(size_t clip) const {
   CleanLatents video, audio;
   for (size_t i = 0; i < passes_.size(); ++i) {
-    const StreamTokens& rows = clean_[i];
-    switch (passes_[i]) {
+    const std::vector<size_t>& clips = passes_[i].clips;
+    const auto at = std::find(clips.begin(), clips.end(), clip);
+    if (at == clips.end()) continue;
+    const StreamTokens& rows = clean_[i][static_cast<size_t>(at - clips.begin())];
+    switch (passes_[i].kind) {
       case Kind::kTexts: {
         const int64_t prompt = rows.video.size(0) - 1;
         video.prompt = rows.video.slice(0, prompt);
@@ -80,8 +161,8 @@ StreamTokens GuidedCalls::Clean() const {
         break;
     }
   }
-  return {GuideByDeltas(video, clip_.state->guidance.video),
-          GuideByDeltas(audio, clip_.state->guidance.audio)};
+  const StreamGuidance& guidance = clips_[clip].state->guidance;
+  return {GuideByDeltas(video, guidance.video), GuideByDeltas(audio, guidance.audio)};
 }
 
 }  // namespace reel::model::ltx2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of the transformer at one sigma of a clip, and what its guidance makes of them.
+// The calls of the transformer at one sigma of a clip or of several, and what their guidance makes
+// of them.
 #pragma once
 
 #include <cstddef>
@@ -27,30 +28,39 @@ struct ClipCall {
   NoiseLevel level;
 };
 
-// Up to three calls, one after the other, which can stop between two blocks: the texts, the prompt
-// perturbed, the prompt with its streams isolated. The transformer is borrowed.
+// Up to three calls for clips that can share them (CanShareStep), one call after the other, which
+// can stop between two blocks: the texts, the prompts perturbed, the prompts with their streams
+// isolated. A clip is in those that its guidance wants. The transformer is borrowed.
 class GuidedCalls {
  public:
-  GuidedCalls(const Transformer& transformer, ClipCall clip);
+  GuidedCalls(const Transformer& transformer, std::vector<ClipCall> clips);
 
   bool done() const { return clean_.size() == passes_.size(); }
   // Computes one block more.
   void Next(const Ops& ops);
-  // Once done: what the guidance takes the clean latents to be.
-  StreamTokens Clean() const;
+  // Once done: what each clip's guidance takes the clean latents to be.
+  std::vector<StreamTokens> Clean() const;
 
  private:
   enum class Kind { kTexts, kPerturbed, kIsolated };
+  struct Pass {
+    Kind kind;
+    std::vector<size_t> clips;  // numbers of those that are in it
+  };
 
-  VelocityInputs InputsOf(Kind kind) const;
-  // What each row of a call takes the clean latents to be.
-  StreamTokens CleanBy(const StreamTokens& velocity) const;
+  const PreparedTexts& TextsOf(Kind kind, size_t clip) const;
+  int64_t RowsOf(Kind kind, size_t clip) const;
+  VelocityInputs InputsOf(const Pass& pass) const;
+  StreamTimes VideoTimes(const Pass& pass, const StreamTimes& times) const;
+  // What each row of a clip takes its clean latents to be, clip by clip.
+  std::vector<StreamTokens> CleanBy(const Pass& pass, const StreamTokens& velocity) const;
+  StreamTokens CleanOf(size_t clip) const;
 
   const Transformer& transformer_;
-  const ClipCall clip_;
-  std::vector<Kind> passes_;
-  std::optional<BlockWalk> walk_;    // of the pass under way
-  std::vector<StreamTokens> clean_;  // of the passes that are done
+  const std::vector<ClipCall> clips_;
+  std::vector<Pass> passes_;
+  std::optional<BlockWalk> walk_;                 // of the pass under way
+  std::vector<std::vector<StreamTokens>> clean_;  // of the passes that are done, of each clip in it
 };
 
 }  // namespace reel::model::ltx2

@@ -63,8 +63,8 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.presets = PresetsFor(traits);
   card.supports_conditions = true;
   card.sound = model.sound.format();
-  // A step takes one video: the streams of several are not packed.
-  card.steps_alone = true;
+  // One job's matrices fill a CPU.
+  card.steps_alone = model.device.is_cpu();
   const std::string dtype = DtypeName(model.dtype);
   for (const char* op : {"rms_norm", "adaln_rms_norm", "adaln_layer_norm", "gate_residual",
                          "linear", "linear_gelu"}) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/status_macros.h"
 #include "model/bridge/torch_device.h"
@@ -21,10 +22,14 @@ namespace {
 Ltx2Generation& Mine(FamilyGeneration& generation) {
   return static_cast<Ltx2Generation&>(generation);
 }
+const Ltx2Generation& Mine(const FamilyGeneration& generation) {
+  return static_cast<const Ltx2Generation&>(generation);
+}
 
 class Ltx2Walk final : public StepWalk {
  public:
-  Ltx2Walk(const Transformer& transformer, DenoiseState& state) : step_(transformer, state) {}
+  Ltx2Walk(const Transformer& transformer, const std::vector<DenoiseState*>& states)
+      : step_(transformer, states) {}
   bool Next(const Ops& ops, size_t blocks) override { return step_.Next(ops, blocks); }
 
  private:
@@ -52,20 +57,26 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return BeginSecondPass(ops, *model_, Mine(generation));
   }
 
-  // Videos are equal in bits whoever else is there: each steps alone.
-  bool CanJoin(const FamilyGeneration&, const FamilyGeneration&,
+  // On a CPU a video's bits must not depend on who else is there: libraries add in an order that
+  // depends on how many rows there are.
+  bool CanJoin(const FamilyGeneration& first, const FamilyGeneration& other,
                const kernels::Execution&) const override {
-    return false;
+    return !model_->device.is_cpu() && CanShareStep(Mine(first).state, Mine(other).state);
   }
   void StepTogether(Batch batch, const Ops& ops) override {
-    DenoiseStep(model_->transformer, Mine(*batch[0]).state).Finish(ops);
+    DenoiseStep(model_->transformer, StatesOf(batch)).Finish(ops);
+  }
+  static std::vector<DenoiseState*> StatesOf(Batch batch) {
+    std::vector<DenoiseState*> states;
+    for (FamilyGeneration* generation : batch) states.push_back(&Mine(*generation).state);
+    return states;
   }
   // Of one call: a step of several has as many times the pieces.
   size_t StopsOfStep(const kernels::Execution&) const override {
     return static_cast<size_t>(model_->transformer.config().num_layers);
   }
   std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops&) override {
-    return std::make_unique<Ltx2Walk>(model_->transformer, Mine(*batch[0]).state);
+    return std::make_unique<Ltx2Walk>(model_->transformer, StatesOf(batch));
   }
 
   // The middle of the clip: its latent frame decoded alone, so that it costs a single frame.

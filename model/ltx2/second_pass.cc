@@ -33,6 +33,7 @@ absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generat
   const at::Tensor& sound = mine.state.latents.audio;
   next.latents.audio = Noised(sound, noise_like(sound), sigma);
   next.pins = clip.pins;
+  next.places = clip.places;
   next.video_tables = MakeVideoTables(config, clip.places).To(model.device);
   next.schedule = pass.schedule;
   next.step = 0;
