@@ -46,6 +46,11 @@ void CheckPerToken(const char* name, const TensorView& view, DtypeMask dtypes, c
                   : "");
 }
 
+// Three, unless the index says one.
+int64_t AxesOf(const LtxRopeTableView& table) {
+  return table.index.has_value() && table.index->rank == 3 && table.index->size(2) == 1 ? 1 : 3;
+}
+
 void CheckTable(const LtxRopeTableView& table, const TensorView& q, ArgumentChecks& checks) {
   const bool factored = table.cos_sin.has_value() && table.index.has_value();
   const bool dense = table.cos.has_value() && table.sin.has_value();
@@ -53,18 +58,25 @@ void CheckTable(const LtxRopeTableView& table, const TensorView& q, ArgumentChec
                      table.index.has_value() == factored && table.cos.has_value() == dense &&
                      table.sin.has_value() == dense,
                  "The table must be either cos_sin and index, or cos and sin");
+  const int64_t split = table.split_head;
+  checks.Require(split == 0 || (factored && split > 0 && split % 2 == 0 && WidthOf(q) % split == 0),
+                 absl::StrCat("Split heads need cos_sin and index, and must be even parts of the "
+                              "width: ",
+                              split, " of ", WidthOf(q)));
   if (!checks.ok()) return;
   if (dense) {
     CheckPerToken("cos", *table.cos, MaskOf(Dtype::kF32), q, WidthOf(q), checks);
     CheckPerToken("sin", *table.sin, MaskOf(Dtype::kF32), q, WidthOf(q), checks);
     return;
   }
-  CheckPerToken("index", *table.index, MaskOf(Dtype::kI32), q, 3, checks);
+  const int64_t axes = AxesOf(table);
+  CheckPerToken("index", *table.index, MaskOf(Dtype::kI32), q, axes, checks);
   checks.Typed("cos_sin", *table.cos_sin, MaskOf(Dtype::kF32), 3, 3);
   if (!checks.ok()) return;
-  checks.Require(table.cos_sin->is_contiguous() && table.cos_sin->size(1) == WidthOf(q) / 6 &&
+  const int64_t frequencies = WidthOf(q) / 2 / axes;
+  checks.Require(table.cos_sin->is_contiguous() && table.cos_sin->size(1) == frequencies &&
                      table.cos_sin->size(2) == 2,
-                 absl::StrCat("The table must be contiguous [R, ", WidthOf(q) / 6,
+                 absl::StrCat("The table must be contiguous [R, ", frequencies,
                               ", 2]: ", Describe(*table.cos_sin)));
 }
 
@@ -107,6 +119,8 @@ void AddTable(const LtxRopeTableView& table, LtxRopeParams& params) {
   params.cos = VectorOperand(table.cos);
   params.sin = VectorOperand(table.sin);
   if (!table.cos_sin.has_value()) return;
+  params.axes = static_cast<int32_t>(AxesOf(table));
+  params.half = table.split_head / 2;
   params.cos_sin = static_cast<const float*>(table.cos_sin->data);
   params.frequencies = table.cos_sin->size(1);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// LTX-Video's rotary embedding, over the full width before the heads are split, and the norm of q
-// and k that comes before it.
-//   ltx_rope      pairs (2i, 2i+1) of q and k, rotated by a table
+// The rotary embedding of LTX-Video and LTX-2, over the full width before the heads are split, and
+// the norm of q and k that comes before it.
+//   ltx_rope      pairs of channels of q and k, rotated by a table
 //   qk_norm_rope  round( turn( x * rsqrt(mean(x^2) + eps) * weight ) ), nothing rounded in between
 //
 // The norm of each head before a rotation by position, as Qwen3 has it, is rope_1d's norm_eps.
 //
-// The first D % 6 channels are not rotated. Then angle (k, axis), k slow and axis (t, y, x) fast,
-// serves two channels each: there are K = D / 6 frequencies.
+// The D / 2 pairs are neighbours (2i, 2i+1) or, where heads are split, channels c and c + half of
+// each head, in the order of first channels. The first pairs are not rotated. Then angle (k, axis),
+// k slow and axis fast, serves a pair each: of A axes (t, y, x; or t alone) there are
+// K = D / 2 / A frequencies.
 #pragma once
 
 #include <optional>
@@ -21,12 +23,13 @@ namespace reel::kernels {
 
 // One of two forms. Factored, a few KB for a whole clip (made by MakeLtxRopeTable):
 //   cos_sin fp32 [R,K,2], contiguous: a row for each distinct coordinate of an axis
-//   index   int32 [1,S,3] or [B,S,3]: the rows of a token's t, y and x, each below R (device data,
-//           which is not checked)
-// Dense, what diffusers passes: cos and sin, fp32 [1,S,D] or [B,S,D].
+//   index   int32 [1,S,A] or [B,S,A], A 3 or 1: the rows of a token's axes, each below R (device
+//           data, which is not checked)
+// Dense, what diffusers passes for pairs of neighbours: cos and sin, fp32 [1,S,D] or [B,S,D].
 struct LtxRopeTableView {
   std::optional<TensorView> cos_sin, index;
   std::optional<TensorView> cos, sin;
+  int64_t split_head = 0;  // channels of a head that is split into halves; 0: pairs of neighbours
 };
 
 struct LtxRopeArgs {

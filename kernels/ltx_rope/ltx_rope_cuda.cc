@@ -12,8 +12,12 @@ bool LtxRopeVectorAccepts(const LtxRopeParams& params) {
     return weight.data == nullptr || weight.dtype == q.in.dtype;
   };
   const bool pairs_aligned = reinterpret_cast<uintptr_t>(params.cos_sin) % 8 == 0;
-  return pairs_aligned && params.head_width == params.shape.width && weight_fits(q.weight) &&
-         weight_fits(k.weight) && (params.index.data == nullptr || params.index.inner == 1) &&
+  // Halves of whole vectors, or neighbours by three axes.
+  const bool pairs_fit = params.half > 0 ? params.half * DtypeSize(q.in.dtype) % 16 == 0
+                                         : params.cos_sin == nullptr || params.axes == 3;
+  return pairs_aligned && pairs_fit && params.head_width == params.shape.width &&
+         weight_fits(q.weight) && weight_fits(k.weight) &&
+         (params.index.data == nullptr || params.index.inner == 1) &&
          FitsVectorRows(
              params.shape, q.in,
              {&q.in, &q.out, &q.weight, &k.in, &k.out, &k.weight, &params.cos, &params.sin});

@@ -23,11 +23,27 @@ struct LtxRopeParams {
   int64_t head_width = 0;
   const float* cos_sin = nullptr;  // [R][frequencies][2]; null: dense, or no table
   int64_t frequencies = 0;
-  RowOperand index;     // int32 [3] of each row
+  int32_t axes = 3;     // 3 or 1
+  int64_t half = 0;     // channels between those of a pair in a split head; 0: they are neighbours
+  RowOperand index;     // int32 [axes] of each row
   RowOperand cos, sin;  // the dense form
   Statistic statistic = Statistic::kNone;
   float eps = 0;
 };
+
+// The channels of a pair.
+struct RopePair {
+  int64_t first, second;
+};
+REEL_HOST_DEVICE inline RopePair PairAt(const LtxRopeParams& params, int64_t pair) {
+  if (params.half == 0) return {2 * pair, 2 * pair + 1};
+  const int64_t first = pair + pair / params.half * params.half;
+  return {first, first + params.half};
+}
+// Pairs before the first that is rotated by a factored table.
+REEL_HOST_DEVICE inline int64_t UnturnedPairs(const LtxRopeParams& params) {
+  return params.shape.width / 2 - params.axes * params.frequencies;
+}
 
 void LtxRopeLoops(const LtxRopeParams& params);
 bool LtxRopeVectorAccepts(const LtxRopeParams& params);

@@ -32,12 +32,16 @@ Angles AnglesOf(const LtxRopeParams& params, int64_t row) {
   if (params.cos_sin == nullptr) return angles;
   const auto* index =
       static_cast<const int32_t*>(params.index.data) + RowOffset(params.shape, params.index, row);
-  const auto skipped = width % 6;
-  for (size_t c = skipped; c < width; ++c) {
-    const auto pair = static_cast<int64_t>(c - skipped) / 2;
-    const int64_t entry = index[pair % 3 * params.index.inner] * params.frequencies + pair / 3;
-    angles.cos[c] = static_cast<double>(params.cos_sin[2 * entry]);
-    angles.sin[c] = static_cast<double>(params.cos_sin[2 * entry + 1]);
+  const int64_t unturned = UnturnedPairs(params);
+  for (int64_t angle = 0; angle < params.axes * params.frequencies; ++angle) {
+    const int64_t axis = angle % params.axes;
+    const int64_t entry =
+        index[axis * params.index.inner] * params.frequencies + angle / params.axes;
+    const auto [first, second] = PairAt(params, unturned + angle);
+    for (const auto c : {static_cast<size_t>(first), static_cast<size_t>(second)}) {
+      angles.cos[c] = static_cast<double>(params.cos_sin[2 * entry]);
+      angles.sin[c] = static_cast<double>(params.cos_sin[2 * entry + 1]);
+    }
   }
   return angles;
 }
@@ -58,11 +62,16 @@ void Row(const LtxRopeParams& params, const LtxRopeSide& side, int64_t row, cons
                                       static_cast<double>(params.eps));
     for (size_t c = 0; c < width; ++c) x[c] *= rstd * weight[c];
   }
+  std::vector<double> turned(width);
+  for (int64_t pair = 0; pair < params.shape.width / 2; ++pair) {
+    const auto [first, second] = PairAt(params, pair);
+    turned[static_cast<size_t>(first)] = -x[static_cast<size_t>(second)];
+    turned[static_cast<size_t>(second)] = x[static_cast<size_t>(first)];
+  }
   for (size_t c = 0; c < width; ++c) {
-    const double turned = c % 2 == 0 ? -x[c + 1] : x[c - 1];
     const double y = angles.sin[c] == 0 && angles.cos[c] == 1
                          ? x[c]
-                         : x[c] * angles.cos[c] + turned * angles.sin[c];
+                         : x[c] * angles.cos[c] + turned[c] * angles.sin[c];
     const int64_t at =
         ChannelOffset(params, side.out, side.out_head_stride, row, static_cast<int64_t>(c));
     static_cast<T*>(side.out.data)[at] = RoundTo<T>(y);

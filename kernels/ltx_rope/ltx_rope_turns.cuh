@@ -15,6 +15,8 @@ struct PlainRopeParams {
   const float2* cos_sin;                  // factored
   PlainOperand index;
   int64_t frequencies;
+  int32_t axes;
+  int32_t half_vectors;  // of a split head's half
   int64_t outer_rows;
   int64_t inner_rows;
   int32_t vectors;

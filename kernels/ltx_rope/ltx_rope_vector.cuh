@@ -7,6 +7,7 @@
 // written once.
 #pragma once
 
+#include "kernels/ltx_rope/ltx_rope_split.cuh"
 #include "kernels/ltx_rope/ltx_rope_turns.cuh"
 #include "kernels/rows/vector_rows.cuh"
 
@@ -169,11 +170,13 @@ inline PlainRopeParams PlainRopeOf(const LtxRopeParams& p) {
   plain.cos_sin = reinterpret_cast<const float2*>(p.cos_sin);
   plain.index = PlainOf(p.shape, p.index);
   plain.frequencies = p.frequencies;
+  plain.axes = p.axes;
+  plain.half_vectors = static_cast<int32_t>(p.half * DtypeSize(p.side[0].in.dtype) / 16);
   plain.outer_rows = p.shape.dims < 2 ? 1 : p.shape.sizes[0];
   plain.inner_rows = p.shape.dims < 2 ? p.shape.rows : p.shape.sizes[1];
   plain.vectors = static_cast<int32_t>(p.shape.width * DtypeSize(p.side[0].in.dtype) / 16);
   plain.sides = p.sides;
-  plain.skipped = static_cast<int32_t>(p.shape.width % 6);
+  plain.skipped = static_cast<int32_t>(2 * UnturnedPairs(p));
   plain.inverse_width = 1.0f / static_cast<float>(p.shape.width);
   plain.eps = p.eps;
   return plain;
@@ -197,6 +200,7 @@ int32_t LaunchLtxRopeTyped(const PlainRopeParams& params, cudaStream_t stream) {
 template <typename T, bool kNorm, bool kOverlap>
 int32_t LaunchLtxRopeTables(const LtxRopeParams& params, cudaStream_t stream) {
   const PlainRopeParams plain = PlainRopeOf(params);
+  if (params.half > 0) return LaunchSplitRope<T, kNorm, kOverlap>(plain, stream);
   if (params.cos.data != nullptr) {
     return LaunchLtxRopeTyped<T, kNorm, TurnTable::kDense, kOverlap>(plain, stream);
   }

@@ -9,20 +9,22 @@ namespace reel::kernels {
 
 // Queries or keys [rows, width], whose rows may have gaps, and their weight [width].
 struct NormRopeSide {
-  const float* in;
-  int64_t stride;  // from one row to the next
-  const float* weight;
-  float* out;
+  const float* in = nullptr;
+  int64_t stride = 0;  // from one row to the next
+  const float* weight = nullptr;
+  float* out = nullptr;
 };
 
 // Row r belongs to token r mod `tokens`, whose cosines and sines are in row r mod `tokens` of both
-// tables, one for each channel; `width` is even.
+// tables, one for each channel, or for each pair of split heads; `width` is even.
 struct NormRopeRows {
-  NormRopeSide q, k;
+  NormRopeSide q;
+  NormRopeSide k = {};  // without data: q alone
   const float* cos;
   const float* sin;
   int64_t tokens = 0, width = 0;
   float eps = 0;
+  int64_t half = 0;  // of a split head, as in LtxRopeParams; 0: pairs of neighbours
 };
 
 void ComputeNormRopeRows(const NormRopeRows& rows, int64_t first, int64_t end);

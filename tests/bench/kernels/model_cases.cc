@@ -19,9 +19,11 @@ namespace {
 
 constexpr int64_t kPeriod = 4;
 constexpr int64_t kHeadWidth = 64;
+constexpr int64_t kSplitHead = 128;  // LTX-2's video
 
 // The table of a grid of one row of tokens a frame, or of 7x16x24 for the model's 2,688 tokens.
-LtxRopeTableView FactoredTable(BenchTensors& tensors, int64_t tokens, int64_t width) {
+LtxRopeTableView FactoredTable(BenchTensors& tensors, int64_t tokens, int64_t width,
+                               int64_t split_head) {
   const bool model = tokens == 7 * 16 * 24;
   const auto made =
       model ? MakeLtxRopeTable(7, 16, 24, 25, width) : MakeLtxRopeTable(tokens, 1, 1, 25, width);
@@ -30,12 +32,14 @@ LtxRopeTableView FactoredTable(BenchTensors& tensors, int64_t tokens, int64_t wi
   view.cos_sin =
       tensors.Table(Dtype::kF32, {made->rows, made->frequencies, 2}, made->cos_sin.data());
   view.index = tensors.Table(Dtype::kI32, {1, tokens, 3}, made->index.data());
+  view.split_head = split_head;
   return view;
 }
 
 struct RopeForm {
   const char* op;
-  bool dense;
+  bool dense = false;
+  int64_t split_head = 0;
 };
 
 // The table makes every token another one: no period, the reference computes all of them.
@@ -56,7 +60,7 @@ BenchCase RopeCase(RopeForm form, BenchSize size, Dtype dtype) {
       table.cos = t.Input(Dtype::kF32, all, kPeriod * size.width);
       table.sin = t.Input(Dtype::kF32, all, kPeriod * size.width);
     } else {
-      table = FactoredTable(t, tokens, size.width);
+      table = FactoredTable(t, tokens, size.width, form.split_head);
     }
     if (!norm) {
       const LtxRopeArgs plain{args.q, args.q_out, args.k, args.k_out, table};
@@ -69,7 +73,8 @@ BenchCase RopeCase(RopeForm form, BenchSize size, Dtype dtype) {
   };
   return {
       .op = form.op,
-      .shape = absl::StrCat("q, k ", size.rows, "x", size.width, form.dense ? " dense table" : ""),
+      .shape = absl::StrCat("q, k ", size.rows, "x", size.width, form.dense ? " dense table" : "",
+                            form.split_head > 0 ? " split heads" : ""),
       .dtype = dtype,
       .units = size.rows,
       .period = size.rows,
@@ -145,9 +150,12 @@ BenchCase FrameCase(FrameLayout layout, FrameFormat format, BenchVideo size, Dty
 }  // namespace
 
 void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
-  cases.push_back(RopeCase({"qk_norm_rope", false}, size, dtype));
+  cases.push_back(RopeCase({"qk_norm_rope"}, size, dtype));
   cases.push_back(RopeCase({"qk_norm_rope", true}, size, dtype));
-  cases.push_back(RopeCase({"ltx_rope", false}, size, dtype));
+  if (size.width % kSplitHead == 0) {
+    cases.push_back(RopeCase({.op = "qk_norm_rope", .split_head = kSplitHead}, size, dtype));
+  }
+  cases.push_back(RopeCase({"ltx_rope"}, size, dtype));
   cases.push_back(RotaryCase(false, size, dtype));
   cases.push_back(RotaryCase(true, size, dtype));
 }

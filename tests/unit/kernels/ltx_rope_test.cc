@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/ltx_rope/ltx_rope_table.h"
@@ -20,6 +21,8 @@ struct Form {
   bool batched_index = false;
   int64_t heads = 0;       // 0: [B,S,D]
   bool odd_table = false;  // cos_sin begins between two pairs
+  int64_t axes = 3;
+  int64_t split_head = 0;  // channels of a split head; 0: pairs of neighbours
 };
 
 // Grid 2x2x3, any width; the table is small random numbers, so that every entry is told apart.
@@ -38,9 +41,9 @@ struct Case : OpCase {
         k_out(dtype, Sizes(), layout),
         q_weight(dtype, {width}),
         k_weight(dtype, {width}),
-        cos_sin(Dtype::kF32, {kRows, width / 6, 2},
+        cos_sin(Dtype::kF32, {kRows, width / 2 / use.axes, 2},
                 use.odd_table ? Layout::kOffset : Layout::kContiguous),
-        index(Dtype::kI32, {use.batched_index ? 2 : 1, kTokens, 3}),
+        index(Dtype::kI32, {use.batched_index ? 2 : 1, kTokens, use.axes}),
         cos(Dtype::kF32, {1, kTokens, width}),
         sin(Dtype::kF32, {1, kTokens, width}) {
     uint64_t seed = 1;
@@ -56,7 +59,7 @@ struct Case : OpCase {
   }
   LtxRopeTableView Table(ForcedRun& run) {
     if (form.dense) return {{}, {}, run.Use(cos), run.Use(sin)};
-    return {run.Use(cos_sin), run.Use(index), {}, {}};
+    return {run.Use(cos_sin), run.Use(index), {}, {}, form.split_head};
   }
   template <typename Args>
   Args Sides(ForcedRun& run) {
@@ -88,15 +91,29 @@ struct Case : OpCase {
                 : LtxRope(RopeArgs(run), run.execution());
   }
 
+  // Channels from a channel to the other one of its pair.
+  int64_t ToOther(int64_t channel) const {
+    if (form.split_head == 0) return channel % 2 == 0 ? 1 : -1;
+    const int64_t half = form.split_head / 2;
+    return channel % form.split_head < half ? half : -half;
+  }
+  // The number of a channel's pair, in the order of first channels.
+  int64_t PairOf(int64_t channel) const {
+    if (form.split_head == 0) return channel / 2;
+    const int64_t half = form.split_head / 2;
+    return channel / form.split_head * half + channel % half;
+  }
+
   // cos (0) or sin (1) of a channel of a token.
   double Turn(int64_t batch, int64_t token, int64_t channel, int64_t part) const {
     if (!form.turned) return part == 0 ? 1 : 0;
     if (form.dense) return (part == 0 ? cos : sin).Get(token * width + channel);
-    if (channel < width % 6) return part == 0 ? 1 : 0;
-    const int64_t angle = (channel - width % 6) / 2;
-    const int64_t row = static_cast<int64_t>(
-        index.Get(((form.batched_index ? batch : 0) * kTokens + token) * 3 + angle % 3));
-    return cos_sin.Get((row * (width / 6) + angle / 3) * 2 + part);
+    const int64_t frequencies = width / 2 / form.axes;
+    const int64_t angle = PairOf(channel) - (width / 2 - form.axes * frequencies);
+    if (angle < 0) return part == 0 ? 1 : 0;
+    const int64_t row = static_cast<int64_t>(index.Get(
+        ((form.batched_index ? batch : 0) * kTokens + token) * form.axes + angle % form.axes));
+    return cos_sin.Get((row * frequencies + angle / form.axes) * 2 + part);
   }
 
   Expected ReferenceOf(const HostTensor& in, const HostTensor& weight,
@@ -115,8 +132,8 @@ struct Case : OpCase {
       }
       for (int64_t c = 0; c < width; ++c) {
         const double own = x[static_cast<size_t>(c)] * Turn(row / kTokens, row % kTokens, c, 0);
-        const double other = x[static_cast<size_t>(c ^ 1)] *
-                             Turn(row / kTokens, row % kTokens, c, 1) * (c % 2 == 0 ? -1 : 1);
+        const double other = x[static_cast<size_t>(c + ToOther(c))] *
+                             Turn(row / kTokens, row % kTokens, c, 1) * (ToOther(c) > 0 ? -1 : 1);
         expected.Add(own + other, std::abs(own) + std::abs(other));
       }
     }
@@ -160,8 +177,41 @@ class LtxRopeSuite : public OpTest {
       }
     }
   }
-  void ExpectInPlaceAndPacked() {
-    Case apart(kNorm, {.heads = 2}, dtype(), 64);
+  void ExpectSplitHeads() {
+    // Of heads of 64 and 128 and of the widths of both of LTX-2's streams; the first two pairs of
+    // 64 and 4096 are not turned by three axes.
+    for (const auto& [width, head] : {std::pair<int64_t, int64_t>{64, 32},
+                                      {64, 64},
+                                      {192, 64},
+                                      {1024, 64},
+                                      {2048, 64},
+                                      {2048, 128},
+                                      {4096, 128},
+                                      {8192, 128}}) {
+      for (const int64_t axes : {1, 3}) {
+        SCOPED_TRACE(testing::Message() << width << " " << head << " " << axes);
+        Case call(kNorm, {.axes = axes, .split_head = head}, dtype(), width);
+        const bool tuned = width < 8192 || dtype() != Dtype::kF32;
+        EXPECT_TRUE(Right(call) || (!TakesEverything(GetParam()) && !tuned));
+      }
+    }
+    const Form forms[] = {{.split_head = 6},
+                          {.with_k = false, .axes = 1, .split_head = 32},
+                          {.batched_index = true, .split_head = 32},
+                          {.heads = 2, .split_head = 48},
+                          {.odd_table = true, .axes = 1, .split_head = 32}};
+    for (const Form& form : forms) {
+      for (const Layout layout : AllLayouts()) {
+        SCOPED_TRACE(LayoutName(layout));
+        Case call(kNorm, form, dtype(), 96, layout);
+        Right(call);
+      }
+    }
+    Case by_time(kNorm, {.axes = 1}, dtype(), 64);  // pairs of neighbours
+    EXPECT_TRUE(Right(by_time) || !TakesEverything(GetParam()));
+  }
+  void ExpectInPlaceAndPacked(int64_t split_head) {
+    Case apart(kNorm, {.heads = 2, .split_head = split_head}, dtype(), 64);
     ASSERT_TRUE(Right(apart));
     // q, k and v side by side in [B,S,3,N,Dh]; v must stay as it is.
     HostTensor packed(dtype(), {2, Case::kTokens, 3, 2, 32});
@@ -207,8 +257,12 @@ INSTANTIATE_TEST_SUITE_P(Variants, QkNormRopeTest, testing::ValuesIn(VariantsOf(
 
 TEST_P(LtxRopeTest, EqualsTheReference) { ExpectEveryWidthFormAndLayout(); }
 TEST_P(QkNormRopeTest, EqualsTheReference) { ExpectEveryWidthFormAndLayout(); }
-TEST_P(LtxRopeTest, TurnsPackedSlicesInPlaceAndLeavesTheRest) { ExpectInPlaceAndPacked(); }
-TEST_P(QkNormRopeTest, TurnsPackedSlicesInPlaceAndLeavesTheRest) { ExpectInPlaceAndPacked(); }
+TEST_P(LtxRopeTest, TurnsTheHalvesOfSplitHeads) { ExpectSplitHeads(); }
+TEST_P(QkNormRopeTest, TurnsTheHalvesOfSplitHeads) { ExpectSplitHeads(); }
+TEST_P(LtxRopeTest, TurnsPackedSlicesInPlaceAndLeavesTheRest) { ExpectInPlaceAndPacked(0); }
+TEST_P(QkNormRopeTest, TurnsPackedSlicesInPlaceAndLeavesTheRest) { ExpectInPlaceAndPacked(0); }
+TEST_P(LtxRopeTest, TurnsPackedSplitHeadsInPlace) { ExpectInPlaceAndPacked(32); }
+TEST_P(QkNormRopeTest, TurnsPackedSplitHeadsInPlace) { ExpectInPlaceAndPacked(32); }
 
 TEST_P(QkNormRopeTest, NeedsNeitherTableNorWeights) {
   for (const bool weighted : {false, true}) {
@@ -250,6 +304,12 @@ TEST_F(LtxRopeRefusals, WantsOneFormOfTheTableThatFits) {
   Refused([](auto& args) { args.table->cos_sin = Slice(*args.table->cos_sin, 1, 0, 5); }, kInvalid,
           "The table must be contiguous [R, 10, 2]");
   Refused([](auto& args) { args.table->index->dtype = Dtype::kI64; }, kUnimplemented, "int32");
+  Refused([](auto& args) { args.table->index = Slice(*args.table->index, 2, 0, 1); }, kInvalid,
+          "The table must be contiguous [R, 32, 2]");
+  for (const int64_t head : {-32, 3, 48}) {
+    Refused([=](auto& args) { args.table->split_head = head; }, kInvalid,
+            "must be even parts of the width");
+  }
 }
 
 TEST(MakeLtxRopeTable, GivesTheGoldenAnglesOfDiffusers) {

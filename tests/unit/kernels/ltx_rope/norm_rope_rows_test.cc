@@ -15,7 +15,12 @@ namespace {
 constexpr int64_t kTokens = 3, kRows = 2 * kTokens;
 constexpr float kEps = 1e-5f;
 
-class NormRopeRowsTest : public ::testing::TestWithParam<int64_t> {
+struct Pairs {
+  int64_t width;
+  int64_t half = 0;  // of a split head; 0: neighbours
+};
+
+class NormRopeRowsTest : public ::testing::TestWithParam<Pairs> {
  protected:
   std::vector<float> Values(int64_t count) {
     std::vector<float> values(static_cast<size_t>(count));
@@ -31,12 +36,17 @@ class NormRopeRowsTest : public ::testing::TestWithParam<int64_t> {
     for (int64_t i = 0; i < width_; ++i) squares += double{in[i]} * double{in[i]};
     const double rstd = 1 / std::sqrt(squares / static_cast<double>(width_) + double{kEps});
     const auto normed = [&](int64_t i) { return double{in[i]} * rstd * double{side.weight[i]}; };
-    const auto angle = static_cast<size_t>(row % kTokens * width_ + channel);
-    const double turned = channel % 2 == 0 ? -normed(channel + 1) : normed(channel - 1);
+    const int64_t half = GetParam().half;
+    const bool is_first = half == 0 ? channel % 2 == 0 : channel / half % 2 == 0;
+    const int64_t apart = half == 0 ? 1 : half;
+    const double turned = is_first ? -normed(channel + apart) : normed(channel - apart);
+    const auto angle = static_cast<size_t>(
+        half == 0 ? row % kTokens * width_ + channel
+                  : row % kTokens * width_ / 2 + channel / (2 * half) * half + channel % half);
     return normed(channel) * double{cos_[angle]} + turned * double{sin_[angle]};
   }
 
-  const int64_t width_ = GetParam(), stride_ = 3 * width_;
+  const int64_t width_ = GetParam().width, stride_ = 3 * width_;
   std::mt19937 random_{7};
   // As one projection makes them: queries, keys and values of a row side by side.
   const std::vector<float> qkv_ = Values(kRows * stride_);
@@ -50,7 +60,8 @@ class NormRopeRowsTest : public ::testing::TestWithParam<int64_t> {
                               .sin = sin_.data(),
                               .tokens = kTokens,
                               .width = width_,
-                              .eps = kEps};
+                              .eps = kEps,
+                              .half = GetParam().half};
 };
 
 TEST_P(NormRopeRowsTest, NormsAndTurnsEachRowByTheAnglesOfItsToken) {
@@ -77,8 +88,20 @@ TEST_P(NormRopeRowsTest, WritesOnlyTheRowsThatAreAskedForAndTheSameBits) {
   }
 }
 
+TEST_P(NormRopeRowsTest, LeavesOutKeysThatAreNotThere) {
+  ComputeNormRopeRows(rows_, 0, kRows);
+  const std::vector<float> both = q_;
+  q_.assign(q_.size(), -1);
+  NormRopeRows alone = rows_;
+  alone.k = {};
+  ComputeNormRopeRows(alone, 0, kRows);
+  EXPECT_EQ(q_, both);
+}
+
 // Less than a vector, several with a rest, and whole ones.
-INSTANTIATE_TEST_SUITE_P(Widths, NormRopeRowsTest, ::testing::Values(2, 66, 192));
+INSTANTIATE_TEST_SUITE_P(Widths, NormRopeRowsTest,
+                         ::testing::Values(Pairs{2}, Pairs{66}, Pairs{192}, Pairs{2, 1},
+                                           Pairs{66, 11}, Pairs{192, 32}));
 
 }  // namespace
 }  // namespace reel::kernels
