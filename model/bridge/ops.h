@@ -57,12 +57,15 @@ class Ops {
   };
   SumAndNorm GateResidualAdaln(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
                                const Modulation& modulation, SumAndNorm result = {}) const;
-  // RMS norms of q and k [B, S, D] over the full width, then pairs of neighbouring channels turned.
+  // RMS norms of q and k [B, S, D] over the full width, then pairs of channels turned.
   struct Normed {
     at::Tensor q, k;
   };
   Normed QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, const at::Tensor& k,
                     const at::Tensor& k_weight, double eps, const RopeTable& table) const;
+  // The same of q or k alone, where they have different tokens.
+  at::Tensor NormRope(const at::Tensor& x, const at::Tensor& weight, double eps,
+                      const RopeTable& table) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
   // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
   at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;

@@ -16,13 +16,14 @@ namespace reel::model {
 namespace {
 
 using kernels::Execution;
+using kernels::OptionalViewOf;
 using kernels::ViewOf;
 
 struct QkNormRopeCall {
   static constexpr std::string_view op = "qk_norm_rope";
   const at::Tensor& x;  // q
   const at::Tensor& q_weight;
-  const at::Tensor& k;
+  const at::Tensor& k;  // undefined: q alone
   const at::Tensor& k_weight;
   double eps;
   const RopeTable& table;
@@ -30,7 +31,21 @@ struct QkNormRopeCall {
   at::Tensor& k_out;
 };
 
-at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table) {
+// x [B, S, D] in fp32, rounded once; the order of operations is that of diffusers' LTX-2.
+at::Tensor HalvesTurned(const at::Tensor& x, const RopeTable& table) {
+  const int64_t half = table.split_head() / 2;
+  const auto of_heads = [&](const at::Tensor& t) { return t.unflatten(2, {-1, half}); };
+  const at::Tensor cos = of_heads(table.dense().cos), sin = of_heads(table.dense().sin);
+  const at::Tensor halves = x.unflatten(2, {-1, 2, half}).to(at::kFloat);
+  const at::Tensor first = halves.select(3, 0), second = halves.select(3, 1);
+  at::Tensor out = halves * cos.unsqueeze(3);
+  out.select(3, 0).addcmul_(-sin, second);
+  out.select(3, 1).addcmul_(sin, first);
+  return out.flatten(2).to(x.scalar_type());
+}
+
+at::Tensor Turned(const at::Tensor& x, const RopeTable& table) {
+  if (table.split_head() > 0) return HalvesTurned(x, table);
   const at::Tensor pairs = x.unflatten(2, {-1, 2});  // [B, S, D/2, 2]
   const at::Tensor turned = at::stack({-pairs.select(-1, 1), pairs.select(-1, 0)}, -1).flatten(2);
   return (x.to(at::kFloat) * table.dense().cos + turned.to(at::kFloat) * table.dense().sin)
@@ -42,8 +57,9 @@ at::Tensor RmsNormed(const at::Tensor& x, const at::Tensor& weight, double eps) 
 }
 
 void RunOpByOp(const QkNormRopeCall& call) {
-  call.q_out = LtxRope(RmsNormed(call.x, call.q_weight, call.eps), call.table);
-  call.k_out = LtxRope(RmsNormed(call.k, call.k_weight, call.eps), call.table);
+  call.q_out = Turned(RmsNormed(call.x, call.q_weight, call.eps), call.table);
+  if (!call.k.defined()) return;
+  call.k_out = Turned(RmsNormed(call.k, call.k_weight, call.eps), call.table);
 }
 
 bool IsFloat(const at::Tensor& x) {
@@ -60,9 +76,9 @@ bool IsWeight(const at::Tensor& weight) { return IsFloat(weight) && weight.is_co
 
 // In one pass over each row, by all threads that libtorch has: op by op it is a dozen passes.
 void RunByRows(const QkNormRopeCall& call) {
-  call.q_out = at::empty(call.x.sizes(), call.x.options());
-  call.k_out = at::empty(call.k.sizes(), call.k.options());
   const auto side = [](const at::Tensor& in, const at::Tensor& weight, at::Tensor& out) {
+    if (!in.defined()) return kernels::NormRopeSide{};
+    out = at::empty(in.sizes(), in.options());
     return kernels::NormRopeSide{in.const_data_ptr<float>(), in.stride(1),
                                  weight.const_data_ptr<float>(), out.mutable_data_ptr<float>()};
   };
@@ -73,15 +89,18 @@ void RunByRows(const QkNormRopeCall& call) {
                                       .sin = dense.sin.const_data_ptr<float>(),
                                       .tokens = call.x.size(1),
                                       .width = call.x.size(2),
-                                      .eps = static_cast<float>(call.eps)};
+                                      .eps = static_cast<float>(call.eps),
+                                      .half = call.table.split_head() / 2};
   kernels::DivideRows(
       &LibtorchThreads(), call.x.size(0) * rows.tokens, 2 * rows.width,
       [&](int64_t first, int64_t end) { kernels::ComputeNormRopeRows(rows, first, end); });
 }
 
 std::string_view WhyNotByRows(const QkNormRopeCall& call) {
-  const bool takes = HasRows(call.x) && HasRows(call.k) && call.k.sizes() == call.x.sizes() &&
-                     IsWeight(call.q_weight) && IsWeight(call.k_weight) && call.x.numel() > 0;
+  const bool has_keys = call.k.defined();
+  const bool takes_keys =
+      !has_keys || (HasRows(call.k) && call.k.sizes() == call.x.sizes() && IsWeight(call.k_weight));
+  const bool takes = HasRows(call.x) && IsWeight(call.q_weight) && takes_keys && call.x.numel() > 0;
   return takes ? "" : "it needs as many queries as keys, in fp32 on a CPU";
 }
 
@@ -102,22 +121,29 @@ Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, con
   Normed result;
   Call(QkNormRopeCall{q, q_weight, k, k_weight, eps, table, result.q, result.k},
        [&](const Execution& run) {
-         result = {at::empty_like(q), at::empty_like(k)};
+         result.q = at::empty_like(q);
+         if (k.defined()) result.k = at::empty_like(k);
          return kernels::QkNormRope(
              {.q = ViewOf(q),
               .q_out = ViewOf(result.q),
-              .k = ViewOf(k),
-              .k_out = ViewOf(result.k),
+              .k = OptionalViewOf(k),
+              .k_out = OptionalViewOf(result.k),
               .q_weight = ViewOf(q_weight),
-              .k_weight = ViewOf(k_weight),
+              .k_weight = OptionalViewOf(k_weight),
               .table = kernels::LtxRopeTableView{.cos_sin = ViewOf(table.cos_sin()),
                                                  .index = ViewOf(table.index()),
                                                  .cos = {},
-                                                 .sin = {}},
+                                                 .sin = {},
+                                                 .split_head = table.split_head()},
               .eps = eps},
              run);
        });
   return result;
+}
+
+at::Tensor Ops::NormRope(const at::Tensor& x, const at::Tensor& weight, double eps,
+                         const RopeTable& table) const {
+  return QkNormRope(x, weight, {}, {}, eps, table).q;
 }
 
 }  // namespace reel::model

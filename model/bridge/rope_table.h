@@ -13,16 +13,18 @@ namespace reel::model {
 class RopeTable {
  public:
   // Factored, a few KB for a whole clip. `cos_sin` fp32 [R, K, 2]: a row for each distinct
-  // coordinate of an axis; `index` int32 [1, S, 3]: the rows of a token's t, y and x. The first
-  // `width` mod 6 channels are not turned; then angle (k, axis), axis fast, serves two each.
-  RopeTable(at::Tensor cos_sin, at::Tensor index, int64_t width);
+  // coordinate of an axis; `index` int32 [1, S, A]: the rows of a token's t, y and x, or t alone.
+  // Of the D / 2 pairs of channels the last A K are turned, each by an angle (k, axis), axis fast.
+  // Pairs are neighbours, or channels c and c + half of each head of `split_head` channels.
+  RopeTable(at::Tensor cos_sin, at::Tensor index, int64_t width, int64_t split_head = 0);
   RopeTable() = default;
 
   const at::Tensor& cos_sin() const { return cos_sin_; }
   const at::Tensor& index() const { return index_; }
+  int64_t split_head() const { return split_head_; }
 
-  // cos and sin of every channel, [1, S, D]: what libtorch's variant takes, hundreds of megabytes
-  // for a long clip. Made at the first call.
+  // cos and sin of every channel, [1, S, D], or of every pair of split heads, [1, S, D / 2]: what
+  // libtorch's variant takes, hundreds of megabytes for a long clip. Made at the first call.
   struct Dense {
     at::Tensor cos, sin;
   };
@@ -35,7 +37,7 @@ class RopeTable {
 
  private:
   at::Tensor cos_sin_, index_;
-  int64_t width_ = 0;
+  int64_t width_ = 0, split_head_ = 0;
   mutable std::optional<Dense> dense_;
 };
 

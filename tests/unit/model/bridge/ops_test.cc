@@ -63,6 +63,10 @@ class OpsTest : public OpsFixture {
     const RopeTable table =
         RopeTable(at::stack({angles.cos(), angles.sin()}, -1), index.to(at::kInt), kWidth)
             .To(device_);
+    const at::Tensor times = at::randn({5, kWidth / 2}, generator_, at::TensorOptions(at::kFloat));
+    const RopeTable halves = RopeTable(at::stack({times.cos(), times.sin()}, -1),
+                                       index.to(at::kInt).slice(2, 0, 1), kWidth, kWidth / 2)
+                                 .To(device_);
     const at::Tensor video = Pixels({1, 8, 3, 4, 5});
     const at::Tensor scale = Values({1, 8, 1, 1, 1}), shift = Values({1, 8, 1, 1, 1});
     const FrameSum block = {video, Pixels({1, 8, 3, 4, 5}), Values({8})};
@@ -89,6 +93,13 @@ class OpsTest : public OpsFixture {
            const auto [q, k] = ops.QkNormRope(x, weight, y, bias, 1e-5, table);
            return std::vector{q, k};
          }},
+        {"qk_norm_rope",
+         [=](const Ops& ops) {
+           const auto [q, k] = ops.QkNormRope(x, weight, y, bias, 1e-5, halves);
+           return std::vector{q, k};
+         }},
+        {"qk_norm_rope",
+         [=](const Ops& ops) { return List(ops.NormRope(x, weight, 1e-5, halves)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
         {"channel_norm_silu",
