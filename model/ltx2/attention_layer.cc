@@ -12,20 +12,29 @@ constexpr double kQueryKeyEps = 1e-6;
 
 }  // namespace
 
+// Normed and turned.
+AttentionLayer::Projected AttentionLayer::Placed(const Ops& ops, const Projected& of,
+                                                 const Tables& tables) const {
+  if (tables.queries != nullptr && tables.queries == tables.keys) {
+    const auto [q, k] = ops.QkNormRope(of.q, norm_q, of.k, norm_k, kQueryKeyEps, *tables.queries);
+    return {q, k, of.v};
+  }
+  const auto placed = [&](const at::Tensor& x, const at::Tensor& norm, const RopeTable* table) {
+    return table == nullptr ? ops.RmsNorm(x, norm, kQueryKeyEps)
+                            : ops.NormRope(x, norm, kQueryKeyEps, *table);
+  };
+  return {placed(of.q, norm_q, tables.queries), placed(of.k, norm_k, tables.keys), of.v};
+}
+
 at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tables& tables,
                                   const at::Tensor& bias) const {
-  const auto placed = [&](const at::Tensor& x, const at::Tensor& norm, const RotaryTable* table) {
-    const at::Tensor normed = ops.RmsNorm(x.contiguous(), norm, kQueryKeyEps);
-    return table == nullptr ? normed : Turned(normed, *table);
-  };
   const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
     return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
   };
-  const at::Tensor q = placed(of.q, norm_q, tables.queries);
-  const at::Tensor k = placed(of.k, norm_k, tables.keys);
-  const at::Tensor heads =
-      is_self() ? Attention(ops, split(q), split(k), split(of.v), bias, 0)
-                : CrossAttention(ops, split(q), split(k), split(of.v), {bias, {}}, 0);
+  const auto [q, k, v] = Placed(ops, of, tables);
+  const at::Tensor heads = is_self()
+                               ? Attention(ops, split(q), split(k), split(v), bias, 0)
+                               : CrossAttention(ops, split(q), split(k), split(v), {bias, {}}, 0);
   return heads.transpose(1, 2).flatten(2, 3);
 }
 
@@ -36,7 +45,7 @@ at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const at
   return to_out(ops, gated.flatten(2, 3));
 }
 
-at::Tensor AttentionLayer::OfSelf(const Ops& ops, const at::Tensor& x, const RotaryTable& table,
+at::Tensor AttentionLayer::OfSelf(const Ops& ops, const at::Tensor& x, const RopeTable& table,
                                   const at::Tensor& bias) const {
   const std::vector<at::Tensor> qkv = to_qkv(ops, x).chunk(3, -1);
   return Out(ops, Attend(ops, {qkv[0], qkv[1], qkv[2]}, {&table, &table}, bias), x);

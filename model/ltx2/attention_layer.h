@@ -8,7 +8,6 @@
 
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
-#include "model/ltx2/rope.h"
 
 namespace reel::model::ltx2 {
 
@@ -22,8 +21,8 @@ struct AttentionSizes {
 
 // Of queries and of keys; null: they are not turned.
 struct Tables {
-  const RotaryTable* queries = nullptr;
-  const RotaryTable* keys = nullptr;
+  const RopeTable* queries = nullptr;
+  const RopeTable* keys = nullptr;
 };
 
 struct AttentionLayer {
@@ -35,7 +34,7 @@ struct AttentionLayer {
   int64_t num_heads = 0;
 
   // The tokens x [B, S, width] look at each other. `bias` is added to the scores, or undefined.
-  at::Tensor OfSelf(const Ops& ops, const at::Tensor& x, const RotaryTable& table,
+  at::Tensor OfSelf(const Ops& ops, const at::Tensor& x, const RopeTable& table,
                     const at::Tensor& bias = {}) const;
   // x looks at context [B, L, context_width].
   at::Tensor OfContext(const Ops& ops, const at::Tensor& x, const at::Tensor& context,
@@ -48,6 +47,7 @@ struct AttentionLayer {
   struct Projected {
     at::Tensor q, k, v;
   };
+  Projected Placed(const Ops& ops, const Projected& of, const Tables& tables) const;
   at::Tensor Attend(const Ops& ops, const Projected& of, const Tables& tables,
                     const at::Tensor& bias) const;
   // Gates of x, and the last projection.

@@ -38,11 +38,11 @@ Connectors::Connector Connectors::TakeConnector(Weights& weights, const std::str
   }
   const at::Tensor places = at::arange(text_tokens, at::TensorOptions(at::kFloat));
   connector.table =
-      MakeRotaryTable((places / config_.rope_base).unsqueeze(0), {.rotation = config_.rotation,
-                                                                  .num_heads = config.num_heads,
-                                                                  .head_dim = config.head_dim,
-                                                                  .theta = config_.rope_theta,
-                                                                  .in_double = config_.double_rope})
+      MakeRopeTable((places / config_.rope_base).unsqueeze(0), {.rotation = config_.rotation,
+                                                                .num_heads = config.num_heads,
+                                                                .head_dim = config.head_dim,
+                                                                .theta = config_.rope_theta,
+                                                                .in_double = config_.double_rope})
           .To(weights.device());
   const AttentionSizes sizes = {.width = width,
                                 .context_width = width,
@@ -87,7 +87,7 @@ absl::StatusOr<Connectors> Connectors::Load(const WeightSet& stored, const Conne
 at::Tensor Connectors::Connect(const Ops& ops, const Connector& connector,
                                const at::Tensor& features, int64_t text_tokens) {
   const at::Tensor registers = connector.registers.slice(0, features.size(1), text_tokens);
-  const RotaryTable table = connector.table.First(text_tokens);
+  const RopeTable table = connector.table.Tokens(0, text_tokens);
   const auto normed = [&](const at::Tensor& t) { return ops.RmsNorm(t, {}, kConnectorEps); };
   at::Tensor x = at::cat({features, registers.unsqueeze(0).expand({features.size(0), -1, -1})}, 1);
   for (const Block& block : connector.blocks) {

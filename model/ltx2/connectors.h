@@ -10,6 +10,7 @@
 #include "model/layers/linear.h"
 #include "model/ltx2/attention_layer.h"
 #include "model/ltx2/connectors_config.h"
+#include "model/ltx2/rope.h"
 
 namespace reel::model::ltx2 {
 
@@ -45,7 +46,7 @@ class Connectors {
   };
   struct Connector {
     at::Tensor registers;  // [most of a text, width]: as often as they fit
-    RotaryTable table;     // of as many tokens
+    RopeTable table;       // of as many tokens
     std::vector<Block> blocks;
   };
 

@@ -16,7 +16,7 @@ Pins Moved(const Pins& pins, at::Device where) {
 }
 
 StreamTables Moved(const StreamTables& tables, at::Device where) {
-  return tables.own.cos.defined() ? tables.To(where) : tables;
+  return tables.own.index().defined() ? tables.To(where) : tables;
 }
 
 }  // namespace
@@ -39,8 +39,8 @@ std::vector<at::Tensor> Ltx2Generation::tensors() const {
                                  state.pins.mask,          state.pins.clean,
                                  state.pins.free,          state.pins.free_of};
   for (const StreamTables* tables : {&state.video_tables, &state.audio_tables}) {
-    for (const RotaryTable* table : {&tables->own, &tables->cross}) {
-      all.insert(all.end(), {table->cos, table->sin});
+    for (const RopeTable* table : {&tables->own, &tables->cross}) {
+      all.insert(all.end(), {table->cos_sin(), table->index()});
     }
   }
   return all;

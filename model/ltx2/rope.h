@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places of tokens in seconds and pixels, and the tables by which attention turns channels. Always
-// fp32 and made on the host: in 16 bits a long clip's places would be seconds off.
+// fp32 and made on the host: in 16 bits a long clip's places would be seconds off. Cosines and
+// sines are those of the few distinct places of each axis, not of each token.
 #pragma once
 
 #include <cstdint>
 
 #include "model/bridge/aten.h"
+#include "model/bridge/rope_table.h"
 #include "model/latents/latents.h"
 #include "model/ltx2/transformer_config.h"
 
 namespace reel::model::ltx2 {
-
-// Cosines and sines of tokens in an attention.
-struct RotaryTable {
-  at::Tensor cos, sin;  // [S, heads, head_dim / 2], or interleaved [S, D]
-  Rotation rotation = Rotation::kSplit;
-
-  int64_t tokens() const { return cos.size(0); }
-  RotaryTable To(at::Device device) const;
-  // Of the first so many tokens.
-  RotaryTable First(int64_t count) const {
-    return {cos.slice(0, 0, count), sin.slice(0, 0, count), rotation};
-  }
-};
 
 // Of an attention whose places have so many axes as the table is given.
 struct RopeSettings {
@@ -32,11 +21,8 @@ struct RopeSettings {
   bool in_double;
 };
 
-// `fractions` [axes, S], of the model's base in each axis.
-RotaryTable MakeRotaryTable(const at::Tensor& fractions, const RopeSettings& settings);
-
-// x [B, S, D], each channel turned by its token's place; in fp32, rounded once.
-at::Tensor Turned(const at::Tensor& x, const RotaryTable& table);
+// `fractions` [axes, S], of the model's base in each axis; one axis or three.
+RopeTable MakeRopeTable(const at::Tensor& fractions, const RopeSettings& settings);
 
 // The middle of each token in seconds, rows and columns of pixels, [3, S]; order frame, row,
 // column. The first latent frame is one picture, the others are of eight.
@@ -51,7 +37,7 @@ at::Tensor AudioPlaces(const TransformerConfig& config, int64_t latents);
 
 // The tables of one stream: among its own tokens, and towards the other stream, by time alone.
 struct StreamTables {
-  RotaryTable own, cross;
+  RopeTable own, cross;
 
   StreamTables To(at::Device device) const { return {own.To(device), cross.To(device)}; }
 };

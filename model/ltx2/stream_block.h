@@ -6,6 +6,7 @@
 
 #include "model/bridge/ops.h"
 #include "model/ltx2/attention_layer.h"
+#include "model/ltx2/rope.h"
 #include "model/ltx2/time_nets.h"
 #include "model/ltx2/transformer_config.h"
 

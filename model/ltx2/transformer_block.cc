@@ -22,8 +22,7 @@ StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& to
   if (!call.is_isolated) {
     // Of both streams before either changes.
     const at::Tensor normed_x = video.Norm(ops, x), normed_a = audio.Norm(ops, a);
-    const RotaryTable &video_table = call.video.tables.cross,
-                      &audio_table = call.audio.tables.cross;
+    const RopeTable &video_table = call.video.tables.cross, &audio_table = call.audio.tables.cross;
     x = video.AddCrossAttention(ops, x, of_video,
                                 Modulated(normed_x, of_video.cross_query, of_video.cross_vector_of),
                                 Modulated(normed_a, of_audio.cross_keys, of_audio.cross_vector_of),

@@ -162,11 +162,12 @@ TEST_P(TransformerGolden, TurnsChannelsByTheTablesOfDiffusers) {
   // In single precision the processor's pow decides two units in the last place of the fastest
   // frequency, 15708.
   const double bound = config.double_rope ? 2e-6 : 4e-3;
-  const auto expect = [&](const std::string& name, const RotaryTable& table) {
-    for (const auto& [which, ours] : {std::pair("cos", table.cos), std::pair("sin", table.sin)}) {
-      // Split: [1, heads, S, half], ours with the heads behind.
+  const auto expect = [&](const std::string& name, const RopeTable& table) {
+    const auto& [cos, sin] = table.dense();
+    for (const auto& [which, ours] : {std::pair("cos", cos[0]), std::pair("sin", sin[0])}) {
+      // Split: [1, heads, S, half], ours [1, S, heads * half].
       at::Tensor theirs = golden["rope." + name + "." + which][0];
-      if (config.rotation == Rotation::kSplit) theirs = theirs.transpose(0, 1);
+      if (config.rotation == Rotation::kSplit) theirs = theirs.transpose(0, 1).flatten(1);
       ASSERT_EQ(ours.sizes(), theirs.sizes()) << name;
       EXPECT_LT((ours - theirs).abs().max().item<double>(), bound) << name << " " << which;
     }
