@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/activation/activation.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/head_gate/head_gate.h"
 #include "kernels/torch_ops/torch_operator.h"
 #include "kernels/torch_views/plugin_schemas.h"
 
@@ -59,6 +60,11 @@ TorchOutputs GatedOutput(const TorchCall& call) {
   return {EmptyBeside(x, sizes)};
 }
 
+absl::Status RunHeadGate(const TorchCall& call, const Execution& run) {
+  return HeadGate({.x = call.View("x"), .logits = call.View("logits"), .out = call.View("out")},
+                  run);
+}
+
 }  // namespace
 
 std::vector<TorchOperator> ActivationOperators() {
@@ -70,6 +76,8 @@ std::vector<TorchOperator> ActivationOperators() {
        RunActivationE4m3},
       {"gated_activation", "gated_activation", "Tensor(a!) out", "Tensor",
        kGatedActivationArguments, GatedOutput, RunGatedActivation},
+      {"head_gate", "head_gate", "Tensor(a!) out", "Tensor", "Tensor x, Tensor logits, *", LikeX,
+       RunHeadGate},
   };
 }
 

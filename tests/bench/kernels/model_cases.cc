@@ -7,6 +7,7 @@
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
+#include "kernels/head_gate/head_gate.h"
 #include "kernels/int8_rows/int8_rows.h"
 #include "kernels/quantize_rows/quantize_rows.h"
 #include "tests/bench/kernels/bench_case.h"
@@ -15,6 +16,7 @@ namespace reel::kernels {
 namespace {
 
 constexpr int64_t kPeriod = 4;
+constexpr int64_t kSplitHead = 128;  // LTX-2's video
 
 BenchCase FrameCase(FrameLayout layout, FrameFormat format, BenchVideo size, Dtype dtype) {
   const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
@@ -80,6 +82,20 @@ void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
                      .period = kPeriod,
                      .make = to_e4m3});
   }
+}
+
+void AddHeadGateCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
+  if (size.width % kSplitHead != 0) return;
+  const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
+    const int64_t heads = size.width / kSplitHead;
+    HeadGateArgs args;
+    args.x = t.Input(dtype, {rows, size.width}, kPeriod * size.width);
+    args.logits = t.Input(dtype, {rows, heads}, kPeriod * heads);
+    args.out = t.Output(dtype, {rows, size.width});
+    return [args](const Execution& run) { return HeadGate(args, run); };
+  };
+  cases.push_back(
+      {"head_gate", absl::StrCat(size.rows, "x", size.width), dtype, size.rows, kPeriod, make});
 }
 
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -243,6 +259,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   const BenchSize tokens = only.rows > 0 ? only : BenchSize{5376, 2048};
   for (const Dtype codes : {Dtype::kE4m3, Dtype::kI8}) AddCodedCases(tokens, dtype, codes, cases);
   AddRopeCases(tokens, dtype, cases);
+  AddHeadGateCase(tokens, dtype, cases);
   AddActivationCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddGatedCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddQuantizeCase(tokens, dtype, cases);

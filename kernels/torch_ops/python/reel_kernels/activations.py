@@ -5,7 +5,7 @@ from ._library import ops
 
 __all__ = [
     "fatrelu_and_mul", "geglu", "gelu", "gelu_and_mul", "gelu_fast", "gelu_new", "gelu_quick", "gelu_tanh",
-    "gelu_tanh_and_mul", "gelu_tanh_e4m3", "mul_and_silu", "silu", "silu_and_mul", "swiglu",
+    "gelu_tanh_and_mul", "gelu_tanh_e4m3", "head_gate", "mul_and_silu", "silu", "silu_and_mul", "swiglu",
 ]
 
 
@@ -64,6 +64,14 @@ def fatrelu_and_mul(input, out=None, threshold=0.0, *, variant=None):
 
 def silu(input, out=None, *, bias=None, variant=None):
     return _plain(input, out, "silu", bias, variant)
+
+
+def head_gate(input, logits, out=None, *, variant=None):
+    """input [..., D] times 2 sigmoid(logits [..., N]), a logit for each of the N heads that lie side by side in a row."""
+    if out is None:
+        return ops.head_gate(input, logits, variant=variant)
+    ops.head_gate_out(out, input, logits, variant=variant)
+    return out
 
 
 def gelu_tanh_e4m3(input, out=None, out_scale=None, *, bias=None, static_out_scale=None, variant=None):

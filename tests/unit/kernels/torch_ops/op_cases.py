@@ -176,6 +176,9 @@ def activation_cases(dtype):
         if x.shape[-1] % 2 == 0:
             yield OpCase("gated_activation", (x,), {"kind": "fatrelu", "threshold": 0.25}, (ref.gated(x, "fatrelu", threshold=0.25),))
         yield OpCase("gated_activation", (x, x * 0.5), {}, (ref.activation(x, "gelu_tanh") * (x * 0.5).double(),))
+        if x.shape[-1] % 2 == 0:
+            logits = random(*x.shape[:-1], 2, dtype=dtype)
+            yield OpCase("head_gate", (x, logits), {}, (ref.head_gate(x, logits),))
 
 
 def video_cases(dtype):

@@ -113,6 +113,11 @@ def attention_rest(q, k, v, before, log_sums):
     return torch.einsum("bsnl,blnd->bsnd", weights[..., :-1], v) + weights[..., -1:] * before
 
 
+def head_gate(x, logits):
+    gates = 2 * torch.sigmoid(logits.double())
+    return x.double() * gates.repeat_interleave(x.shape[-1] // logits.shape[-1], -1)
+
+
 def activation(x, kind, threshold=0.0):
     x = x.double()
     if kind == "gelu_quick":
