@@ -83,6 +83,8 @@ class Ops {
                         const aten::LinearGeluScales* scales = nullptr) const;
   // gelu_tanh(gate) * value; "aten" makes the gelu op by op in the tensors' type, as T5 does.
   at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) const;
+  // Each head of x [..., N Dh] times 2 sigmoid of its logit [..., N].
+  at::Tensor HeadGate(const at::Tensor& x, const at::Tensor& logits) const;
   // x [B, C, F, H, W]: RMS over channels, then * (1 + scale) + shift where given ([B, C, 1, 1, 1]),
   // then SiLU.
   at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,

@@ -102,6 +102,7 @@ class OpsTest : public OpsFixture {
          [=](const Ops& ops) { return List(ops.NormRope(x, weight, 1e-5, halves)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
+        {"head_gate", [=](const Ops& ops) { return List(ops.HeadGate(x, y.slice(2, 0, kHeads))); }},
         {"channel_norm_silu",
          [=](const Ops& ops) { return List(ops.ChannelNormSilu(video, {}, {})); }},
         {"channel_norm_silu",
