@@ -40,9 +40,7 @@ at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tab
 
 at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const at::Tensor& x) const {
   if (!to_gates.weight.defined()) return to_out(ops, heads);
-  const at::Tensor gates = 2.0 * at::sigmoid(to_gates(ops, x));  // [B, S, N]
-  const at::Tensor gated = heads.unflatten(2, {num_heads, -1}) * gates.unsqueeze(-1);
-  return to_out(ops, gated.flatten(2, 3));
+  return to_out(ops, ops.HeadGate(heads, to_gates(ops, x)));
 }
 
 at::Tensor AttentionLayer::OfSelf(const Ops& ops, const at::Tensor& x, const RopeTable& table,

@@ -11,12 +11,14 @@ std::vector<at::Tensor> Summed(const at::Tensor& table, const at::Tensor& rows) 
   return (rows + table).unbind(2);
 }
 
-}  // namespace
-
-at::Tensor Modulated(const at::Tensor& x, const StreamVectors::ScaleShift& by,
-                     const at::Tensor& vector_of) {
-  return x * (1 + ForTokens(by.scale, vector_of)) + ForTokens(by.shift, vector_of);
+// text * (1 + scale) + shift in one pass: a gated sum onto the shift, which each token has. Rows
+// may share their vectors.
+at::Tensor Modulated(const Ops& ops, const at::Tensor& text, const StreamVectors::ScaleShift& by) {
+  const at::Tensor gate = (1 + by.scale).expand({text.size(0), -1, -1});
+  return ops.GateResidual(by.shift.expand_as(text), text, gate);
 }
+
+}  // namespace
 
 // Tables begin with the shift, but those between the streams with the scale.
 StreamVectors StreamBlock::VectorsOf(const StreamModulation& modulation) const {
@@ -48,8 +50,7 @@ StreamVectors StreamBlock::VectorsOf(const StreamModulation& modulation) const {
 at::Tensor StreamBlock::AddSelfAttention(const Ops& ops, const at::Tensor& x,
                                          const StreamVectors& vectors, const StreamCall& call,
                                          bool is_perturbed) const {
-  const at::Tensor normed =
-      ops.AdalnRmsNorm(x, {vectors.self.scale, vectors.self.shift, eps, vectors.vector_of});
+  const at::Tensor normed = Norm(ops, x, vectors.self, vectors.vector_of);
   const at::Tensor attended =
       is_perturbed ? self_attention.OfValues(ops, normed)
                    : self_attention.OfSelf(ops, normed, call.tables.own, call.self_bias);
@@ -64,10 +65,9 @@ at::Tensor StreamBlock::AddTextAttention(const Ops& ops, const at::Tensor& x,
         text_attention.OfContext(ops, Norm(ops, x), text.tokens, {}, text.bias);
     return ops.GateResidual(x, attended, {});
   }
-  const at::Tensor normed =
-      ops.AdalnRmsNorm(x, {vectors.query.scale, vectors.query.shift, eps, vectors.vector_of});
-  const at::Tensor attended =
-      text_attention.OfContext(ops, normed, Modulated(text.tokens, vectors.text), {}, text.bias);
+  const at::Tensor keys = Modulated(ops, text.tokens, vectors.text);
+  const at::Tensor attended = text_attention.OfContext(
+      ops, Norm(ops, x, vectors.query, vectors.vector_of), keys, {}, text.bias);
   return ops.GateResidual(x, attended, vectors.query_gate, vectors.vector_of);
 }
 
@@ -80,8 +80,7 @@ at::Tensor StreamBlock::AddCrossAttention(const Ops& ops, const at::Tensor& x,
 
 at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,
                                        const StreamVectors& vectors) const {
-  const at::Tensor normed =
-      ops.AdalnRmsNorm(x, {vectors.feed.scale, vectors.feed.shift, eps, vectors.vector_of});
+  const at::Tensor normed = Norm(ops, x, vectors.feed, vectors.vector_of);
   return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate, vectors.vector_of);
 }
 

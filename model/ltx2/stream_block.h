@@ -68,11 +68,12 @@ struct StreamBlock {
   at::Tensor AddFeedForward(const Ops& ops, const at::Tensor& x,
                             const StreamVectors& vectors) const;
   at::Tensor Norm(const Ops& ops, const at::Tensor& x) const { return ops.RmsNorm(x, {}, eps); }
+  // norm(x) * (1 + scale) + shift
+  at::Tensor Norm(const Ops& ops, const at::Tensor& x, const StreamVectors::ScaleShift& by,
+                  const at::Tensor& vector_of) const {
+    return ops.AdalnRmsNorm(x, {by.scale, by.shift, eps, vector_of});
+  }
 };
-
-// x * (1 + scale) + shift
-at::Tensor Modulated(const at::Tensor& x, const StreamVectors::ScaleShift& by,
-                     const at::Tensor& vector_of = {});
 
 // Reads the half of `block`, "transformer_blocks.0".
 StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,

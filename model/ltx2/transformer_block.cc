@@ -21,16 +21,13 @@ StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& to
   // x = x + gate * cross_attention(norm(x) * (1 + scale) + shift, norm(a) * (1 + scale) + shift)
   if (!call.is_isolated) {
     // Of both streams before either changes.
-    const at::Tensor normed_x = video.Norm(ops, x), normed_a = audio.Norm(ops, a);
+    const at::Tensor x_query = video.Norm(ops, x, of_video.cross_query, of_video.cross_vector_of);
+    const at::Tensor x_keys = video.Norm(ops, x, of_video.cross_keys, of_video.cross_vector_of);
+    const at::Tensor a_query = audio.Norm(ops, a, of_audio.cross_query, of_audio.cross_vector_of);
+    const at::Tensor a_keys = audio.Norm(ops, a, of_audio.cross_keys, of_audio.cross_vector_of);
     const RopeTable &video_table = call.video.tables.cross, &audio_table = call.audio.tables.cross;
-    x = video.AddCrossAttention(ops, x, of_video,
-                                Modulated(normed_x, of_video.cross_query, of_video.cross_vector_of),
-                                Modulated(normed_a, of_audio.cross_keys, of_audio.cross_vector_of),
-                                {&video_table, &audio_table});
-    a = audio.AddCrossAttention(ops, a, of_audio,
-                                Modulated(normed_a, of_audio.cross_query, of_audio.cross_vector_of),
-                                Modulated(normed_x, of_video.cross_keys, of_video.cross_vector_of),
-                                {&audio_table, &video_table});
+    x = video.AddCrossAttention(ops, x, of_video, x_query, a_keys, {&video_table, &audio_table});
+    a = audio.AddCrossAttention(ops, a, of_audio, a_query, x_keys, {&audio_table, &video_table});
   }
 
   // x = x + gate * feed_forward(norm(x) * (1 + scale) + shift)
