@@ -66,8 +66,8 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   // One job's matrices fill a CPU.
   card.steps_alone = model.device.is_cpu();
   const std::string dtype = DtypeName(model.dtype);
-  for (const char* op : {"rms_norm", "adaln_rms_norm", "adaln_layer_norm", "gate_residual",
-                         "linear", "linear_gelu"}) {
+  for (const char* op : {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm",
+                         "gate_residual", "head_gate", "linear", "linear_gelu"}) {
     card.calls.push_back({op, dtype, config.video.width()});
   }
   for (const char* op : {"channel_norm_silu", "conv3d"}) {
