@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/kernel_plan.h"
 
 namespace reel::model::ltx2 {
 namespace {
