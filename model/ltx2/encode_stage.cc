@@ -55,6 +55,7 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
   REEL_ASSIGN_OR_RETURN(mine->mode, ModeOf(spec));
   REEL_ASSIGN_OR_RETURN(mine->conditions, model_.ConditionsOf(spec, mine->sizes.video));
   mine->added_frames = AddedFrames(mine->conditions, model_.vae_config.temporal_compression);
+  REEL_RETURN_IF_ERROR(CheckTokens(*mine));
   DenoiseState& state = mine->state;
   REEL_ASSIGN_OR_RETURN(state.schedule,
                         ScheduleOf(spec, model_.scheduler, mine->TokensOf(mine->sizes.video)));
@@ -81,6 +82,16 @@ absl::Status EncodeStage::PlanPasses(Ltx2Generation& mine) const {
   REEL_ASSIGN_OR_RETURN(second.schedule, SecondScheduleOf(timesteps));
   mine.second_pass = std::move(second);
   return absl::OkStatus();
+}
+
+absl::Status EncodeStage::CheckTokens(const Ltx2Generation& mine) const {
+  const LatentSizes& largest = mine.second_pass ? mine.second_pass->sizes : mine.sizes;
+  const int64_t tokens = mine.TokensOf(largest.video);
+  if (tokens <= card_.limits.max_latent_tokens) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the video has too many latent tokens with its conditions: ", tokens,
+                   ", the limit is ", card_.limits.max_latent_tokens,
+                   "; leave out some inside the video, or choose a smaller one"));
 }
 
 void EncodeStage::AddNotices(Ltx2Generation& mine) const {

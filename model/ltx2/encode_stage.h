@@ -27,6 +27,8 @@ class EncodeStage {
   absl::Status CheckShape(const GenerationSpec& spec) const;
   absl::StatusOr<LatentSizes> SizesOf(const GenerationSpec& spec, const PassWork& pass) const;
   absl::Status PlanPasses(Ltx2Generation& generation) const;
+  // That no pass has more tokens than the model takes, with those that conditions add.
+  absl::Status CheckTokens(const Ltx2Generation& generation) const;
   void AddNotices(Ltx2Generation& generation) const;
   absl::Status ReadText(Ltx2Generation& generation, const Ops& ops) const;
   // Noise, and what conditions pin.

@@ -283,6 +283,17 @@ TEST_F(Ltx2Conditions, AreEncodedInTheTypeOfTheModel) {
   EXPECT_LT(RelativeError("video, bf16", film.video, exact.video), 0.1);
 }
 
+TEST_F(Ltx2Conditions, CountForTheMostTokensOfAVideo) {
+  GenerationSpec spec = OfGivenSteps();
+  spec.width = 1920;
+  spec.height = 1088;
+  spec.num_frames = 249;  // 65,280 of 65,536 tokens
+  EXPECT_TRUE(pipeline_->Create(With(spec, {{1, 0, 1}}), test_.run).ok());
+  EXPECT_THAT(RefusalOf(With(spec, {{1, 9, 1}})), HasSubstr("67320, the limit is 65536"));
+  spec.preset = "22b-2.3-distilled-two-pass";  // at its full size
+  EXPECT_THAT(RefusalOf(With(spec, {{1, 9, 1}})), HasSubstr("67320, the limit is 65536"));
+}
+
 TEST_F(Ltx2Conditions, BeginWhereALatentBegins) {
   EXPECT_THAT(RefusalOf(With(OfGivenSteps(), {{1, 5, 1}})),
               HasSubstr("conditions[0] begins at frame 5"));
