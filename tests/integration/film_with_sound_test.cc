@@ -103,5 +103,52 @@ TEST_F(FilmWithSound, NamesTheNearestPlaceOfAPicture) {
   EXPECT_THAT(refused.status.error_message(), HasSubstr("nearest: 9"));
 }
 
+class FilmInTwoPasses : public ::testing::Test {
+ protected:
+  static ServerSetup Setup(const model::ltx2::TinyFolder& folder) {
+    folder.AddUpsampler("x2");
+    ServerSetup setup;
+    setup.config =
+        absl::StrCat("models { name: 'tiny' path: '", folder.path(), "' dtype: 'fp32' }");
+    return setup;
+  }
+  static v1::VideoSpec Spec() {
+    v1::VideoSpec spec;
+    spec.set_prompt("a red fox walks through a snowy forest");
+    spec.set_preset("22b-2.3-distilled-two-pass");
+    spec.set_width(128);
+    spec.set_height(128);
+    spec.set_num_frames(kFrames);
+    spec.set_max_text_tokens(64);
+    spec.set_seed(7);
+    return spec;
+  }
+
+  const model::ltx2::TinyFolder folder_{"2.3", model::ltx2::Scheduler::kStatic};
+  ReelServer server_{Setup(folder_)};
+  Calls calls_{server_.Connect()};
+};
+
+TEST_F(FilmInTwoPasses, HasTheStepsOfBothAndThePictureInBoth) {
+  v1::VideoSpec spec = Spec();
+  const StreamResult plain = calls_.Generate(spec);
+  ASSERT_TRUE(plain.status.ok()) << plain.status.error_message();
+  EXPECT_THAT(plain.faults, IsEmpty());
+  EXPECT_TRUE(plain.finished.media().has_sound());
+  EXPECT_EQ(plain.finished.progress().num_steps(), 8 + 3);
+  spec.add_conditions()->set_image(Picture());
+  const StreamResult film = calls_.Generate(spec);
+  ASSERT_TRUE(film.status.ok()) << film.status.error_message();
+  EXPECT_NE(film.file, plain.file);
+}
+
+TEST_F(FilmInTwoPasses, RefusesSidesThatTheFirstWouldCut) {
+  v1::VideoSpec spec = Spec();
+  spec.set_width(96);
+  const StreamResult refused = calls_.Generate(spec);
+  EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(refused.status.error_message(), HasSubstr("96 is not a multiple of 64"));
+}
+
 }  // namespace
 }  // namespace reel::tests
