@@ -7,9 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "reel/fleet/v1/log.pb.h"
+#include "tests/fakes/memory_records.h"
 
 namespace reel::front {
 namespace {
+
+using reel::testing::Fold;
 
 namespace v1 = ::reel::fleet::v1;
 
