@@ -20,6 +20,28 @@ constexpr size_t kMostTogether = 256;
 constexpr int kMostTrimmed = 5000;  // in one transaction
 constexpr size_t kMostBeats = 16;   // that nobody takes
 
+// None of them, or all, are stored after what `messages` has.
+absl::StatusOr<WriteResult> StoreOne(Database& db, const LogWrite& write, uint64_t position,
+                                     absl::Time now, FleetView::Messages& messages) {
+  std::vector<const LogWrite*> all = {&write};
+  for (const LogWrite& also : write.also) all.push_back(&also);
+  uint64_t stored = 0;  // sequence of the last that is there already, as it was to be written
+  for (const LogWrite* const one : all) {
+    REEL_ASSIGN_OR_RETURN(const std::optional<log_table::Known> known,
+                          log_table::Find(db, one->subject));
+    if (!known) continue;
+    if (known->message_id != one->message_id) return WriteResult{Outcome::kLost, 0};
+    stored = known->sequence;
+  }
+  if (stored != 0) return WriteResult{Outcome::kWon, stored};
+  for (const LogWrite* const one : all) {
+    messages.push_back(
+        {position + messages.size() + 1, one->subject, one->message_id, one->payload});
+    REEL_RETURN_IF_ERROR(log_table::Insert(db, messages.back(), now));
+  }
+  return WriteResult{Outcome::kWon, messages.back().sequence};
+}
+
 int64_t CreatedOf(FleetView& view) {
   const int64_t created = view.Start().created;
   return created != 0 ? created : absl::ToUnixNanos(absl::Now());
@@ -138,19 +160,9 @@ absl::Status EmbeddedLog::Store(absl::Span<Item> items, std::vector<WriteResult>
   const uint64_t position = view_.position();
   return view_.Append([&](Database& db, FleetView::Messages& messages) -> absl::Status {
     for (const Item& item : items) {
-      const LogWrite& write = item.write;
-      REEL_ASSIGN_OR_RETURN(const std::optional<log_table::Known> known,
-                            log_table::Find(db, write.subject));
-      if (known) {
-        const bool own = known->message_id == write.message_id;
-        results.push_back(own ? WriteResult{Outcome::kWon, known->sequence}
-                              : WriteResult{Outcome::kLost, 0});
-        continue;
-      }
-      messages.push_back(
-          {position + messages.size() + 1, write.subject, write.message_id, write.payload});
-      REEL_RETURN_IF_ERROR(log_table::Insert(db, messages.back(), now));
-      results.push_back({Outcome::kWon, messages.back().sequence});
+      REEL_ASSIGN_OR_RETURN(const WriteResult result,
+                            StoreOne(db, item.write, position, now, messages));
+      results.push_back(result);
     }
     return absl::OkStatus();
   });

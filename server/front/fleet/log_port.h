@@ -52,7 +52,7 @@ class LogPort {
   // As LogWriter::Write; waits.
   virtual absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) = 0;
   // The same, told to `done`: before this returns, or later on the log's thread. A log that commits
-  // several writes together needs to have them at once.
+  // several writes together needs to have them at once. `also` is for EmbeddedLog alone.
   using Written = absl::AnyInvocable<void(absl::StatusOr<WriteResult>)>;
   virtual void Post(LogWrite write, absl::Duration patience, Written done) {
     done(Write(write, patience));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace reel::front {
 
@@ -14,6 +15,8 @@ struct LogWrite {
   // from a rival's.
   std::string message_id;
   bool repeated = false;  // it was written before, under this id, and that came to no answer
+  // Stored after it, or none of all; only for a log of one's own (EmbeddedLog).
+  std::vector<LogWrite> also = {};
 };
 
 struct WriteResult {

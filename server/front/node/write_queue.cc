@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/write_queue.h"
 
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,11 +30,23 @@ WriteQueue::~WriteQueue() {
 
 void WriteQueue::Put(const LogSubject& subject, std::string payload, absl::Duration patience,
                      Done done) {
-  const absl::StatusOr<std::string> name = MakeSubject(subject);
-  if (!name.ok()) return done(name.status());
-  Item item{{*name, std::move(payload), ""}, absl::Now() + patience, std::move(done)};
+  std::vector<Message> one;
+  one.push_back({subject, std::move(payload)});
+  PutTogether(std::move(one), patience, std::move(done));
+}
+
+void WriteQueue::PutTogether(std::vector<Message> messages, absl::Duration patience, Done done) {
+  std::vector<LogWrite> writes;
+  for (Message& message : messages) {
+    absl::StatusOr<std::string> name = MakeSubject(message.subject);
+    if (!name.ok()) return done(name.status());
+    writes.push_back({*std::move(name), std::move(message.payload), ""});
+  }
   const MutexLock lock(mutex_);
-  item.write.message_id = absl::StrCat(writer_, ".", ++written_);
+  for (LogWrite& write : writes) write.message_id = absl::StrCat(writer_, ".", ++written_);
+  Item item{std::move(writes.front()), absl::Now() + patience, std::move(done)};
+  item.write.also.assign(std::make_move_iterator(writes.begin() + 1),
+                         std::make_move_iterator(writes.end()));
   items_.push_back(std::move(item));
   ++size_;
   changed_.NotifyAll();

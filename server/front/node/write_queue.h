@@ -32,6 +32,13 @@ class WriteQueue {
   // Tried until it is won, lost or refused, or `patience` is over. With infinite patience also a
   // log that is full or away is waited for.
   void Put(const LogSubject& subject, std::string payload, absl::Duration patience, Done done);
+  // Several that are stored together or not at all, in their order; for a log of one's own. The
+  // sequence is the last one's.
+  struct Message {
+    LogSubject subject;
+    std::string payload;
+  };
+  void PutTogether(std::vector<Message> messages, absl::Duration patience, Done done);
   // So many wait.
   size_t size();
   // Waits until each of those put before has been tried, however that ended.

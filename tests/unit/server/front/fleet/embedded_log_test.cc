@@ -265,6 +265,23 @@ TEST_F(EmbeddedLogTest, OneThatCannotBeStoredTakesNothingOfAnotherWithIt) {
   EXPECT_EQ(Messages(file_), 20);
 }
 
+TEST_F(EmbeddedLogTest, WhatBelongsTogetherIsStoredWholeOrNotAtAll) {
+  Opened opened(file_);
+  LogWrite both = RequestOf(1);
+  both.also.push_back({"j.t.v1.c.1", WriteClaim({"alone", ""}), "c1"});
+  EXPECT_EQ(opened.Write(both).sequence, 2U);
+  EXPECT_EQ(opened.view.Find("t", "v1")->phase, FleetPhase::kClaimed);
+  // Written again it is one's own.
+  const WriteResult again = opened.Write(both);
+  EXPECT_EQ(again.outcome, Outcome::kWon);
+  EXPECT_EQ(again.sequence, 2U);
+  LogWrite half = RequestOf(2);
+  half.also.push_back({"j.t.v1.c.1", WriteClaim({"alone", ""}), "c2"});
+  EXPECT_EQ(opened.Write(half).outcome, Outcome::kLost);
+  EXPECT_FALSE(opened.view.Find("t", "v2").has_value());
+  EXPECT_EQ(Messages(file_), 2);
+}
+
 TEST_F(EmbeddedLogTest, AFullDiskRefusesAndCostsNothing) {
   Opened opened(file_);
   const auto limit_pages = [&](const char* pragma) {
