@@ -2,6 +2,7 @@
 #include "server/front/jobs/job_records.h"
 
 #include <utility>
+#include <variant>
 
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
@@ -31,7 +32,8 @@ JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSeri
 void JobRecords::Create(const ActiveJob& job, Done done) {
   JobRow row = job.row;
   row.video = serializer_.Serialize(job.log->Snapshot());
-  store_.Create(std::move(row), thread_.Here<absl::Status>(std::move(done)));
+  const Durability durability = job.epoch > 0 ? Durability::kLogged : Durability::kSynced;
+  store_.Create(std::move(row), durability, thread_.Here<absl::Status>(std::move(done)));
 }
 
 void JobRecords::Record(ActiveJob& job, const RowEvent& event, Done done) {
@@ -44,7 +46,10 @@ void JobRecords::Record(ActiveJob& job, const RowEvent& event, const Video& vide
   row.video = serializer_.Serialize(video);
   Done answer;
   if (done) answer = thread_.Here<absl::Status>(std::move(done));
-  store_.Update(std::move(row), DurabilityOf(event), std::move(answer));
+  // Of an adopted job the log knows all but where its file's blocks are.
+  const bool in_log = job.epoch > 0 && !std::holds_alternative<RowSucceeded>(event);
+  store_.Update(std::move(row), in_log ? Durability::kLogged : DurabilityOf(event),
+                std::move(answer));
 }
 
 void JobRecords::Find(const std::string& id, Reply<std::optional<JobRow>> reply) {

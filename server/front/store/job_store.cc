@@ -40,9 +40,9 @@ class SqliteJobStore final : public JobStore {
     thread_.join();
   }
 
-  void Create(JobRow row, Done done) override {
+  void Create(JobRow row, Durability durability, Done done) override {
     Put([row = std::move(row)](Database& db) { return rows::Insert(db, row); }, std::move(done),
-        Durability::kSynced);
+        durability);
   }
   void Update(JobRow row, Durability durability, Done done) override {
     Put([row = std::move(row)](Database& db) { return rows::Update(db, row); }, std::move(done),

@@ -75,7 +75,7 @@ struct StoredFile {
 };
 
 enum class Durability {
-  kSynced,  // on disk before the answer: creations and final states
+  kSynced,  // on disk before the answer: creations and final states that no log has
   kLogged,  // survives the end of the process, not that of the machine
 };
 
@@ -93,7 +93,7 @@ class JobStore {
   virtual ~JobStore() = default;
 
   // ALREADY_EXISTS when (tenant, request_id) is taken.
-  virtual void Create(JobRow row, Done done) = 0;
+  virtual void Create(JobRow row, Durability durability, Done done) = 0;
   // Replaces all but what is fixed at creation; restarts are added.
   virtual void Update(JobRow row, Durability durability, Done done) = 0;
   // The row goes; `tombstone_until` keeps its request id from being used again, unless it is past.

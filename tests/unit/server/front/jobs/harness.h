@@ -43,7 +43,9 @@ class LimitedDisk : public FileOps {
 class FailingStore final : public JobStore {
  public:
   explicit FailingStore(std::unique_ptr<JobStore> store) : store_(std::move(store)) {}
-  void Create(JobRow row, Done done) override { store_->Create(std::move(row), std::move(done)); }
+  void Create(JobRow row, Durability durability, Done done) override {
+    store_->Create(std::move(row), durability, std::move(done));
+  }
   void Update(JobRow row, Durability durability, Done done) override;
   void Remove(std::string id, absl::Time until, Done done) override;
   void PruneTombstones(absl::Time now) override { store_->PruneTombstones(now); }

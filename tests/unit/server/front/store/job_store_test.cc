@@ -38,7 +38,8 @@ class JobStoreTest : public ::testing::Test {
   JobStoreTest() : store_(*OpenJobStore(":memory:")) {}
 
   absl::Status Create(JobRow row) {
-    return AwaitStatus([&](auto done) { store_->Create(std::move(row), std::move(done)); });
+    return AwaitStatus(
+        [&](auto done) { store_->Create(std::move(row), Durability::kSynced, std::move(done)); });
   }
   absl::Status Update(JobRow row) {
     return AwaitStatus(
@@ -169,7 +170,8 @@ TEST(JobStoreFile, ARequestIdIsLookedUpWhileOthersWaitForTheDisk) {
   second.request_id = "second";
   const auto create = [&](JobRow row) {
     auto answer = std::make_shared<std::promise<absl::Status>>();
-    store->Create(std::move(row), [answer](absl::Status status) { answer->set_value(status); });
+    store->Create(std::move(row), Durability::kSynced,
+                  [answer](absl::Status status) { answer->set_value(status); });
     return answer->get_future();
   };
   ASSERT_TRUE(create(first).get().ok());
@@ -241,7 +243,7 @@ TEST_F(JobStoreTest, APageOfAllTenantsCostsWhatOneTenantsDoes) {
     JobRow row = MakeRow(absl::StrCat("j", i), i, absl::StrCat("tenant", i % kTenants));
     row.video.resize(1000, 'x');
     if (i + 1 < kRows) {
-      store_->Create(std::move(row), [](const absl::Status&) {});
+      store_->Create(std::move(row), Durability::kSynced, [](const absl::Status&) {});
     } else {
       ASSERT_TRUE(Create(std::move(row)).ok());
     }
@@ -336,7 +338,8 @@ TEST_F(JobStoreTest, AFailureInABatchIsItsOwn) {
   for (int i = 0; i < kJobs; ++i) {
     JobRow row = MakeRow(absl::StrCat("n", i), 2);
     if (i % 10 == 0) row.request_id = "r";
-    store_->Create(row, [failed](absl::Status status) { *failed += status.ok() ? 0 : 1; });
+    store_->Create(row, Durability::kSynced,
+                   [failed](absl::Status status) { *failed += status.ok() ? 0 : 1; });
   }
   store_->Find("a", [answers, failed](auto) { answers->Give(*failed); });
   EXPECT_EQ(answers->Take(), 5);
@@ -346,7 +349,8 @@ TEST_F(JobStoreTest, AFailureInABatchIsItsOwn) {
 
 TEST_F(JobStoreTest, FinishesWhatWasCalledBeforeItGoes) {
   auto done = std::make_shared<reel::testing::Promised<bool>>();
-  store_->Create(MakeRow("a", 1), [done](absl::Status status) { done->Give(status.ok()); });
+  store_->Create(MakeRow("a", 1), Durability::kSynced,
+                 [done](absl::Status status) { done->Give(status.ok()); });
   store_.reset();
   EXPECT_EQ(done->Take(), true);
 }

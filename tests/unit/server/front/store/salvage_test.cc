@@ -34,7 +34,7 @@ class SalvageTest : public ::testing::Test {
       row.create_time = absl::FromUnixSeconds(i + 1);
       row.video = std::string(700, 'v');
       row.restarts = {{5, absl::FromUnixSeconds(1), "X", 2}};
-      store->Create(row, nullptr);
+      store->Create(row, Durability::kSynced, nullptr);
     }
     store->PutBlob("card", "m", "bytes");
   }
@@ -127,8 +127,9 @@ TEST_F(SalvageTest, ADamagedLogCostsWhatIsOnlyInIt) {
     row.id = "late";
     row.tenant = "t";
     row.create_time = absl::FromUnixSeconds(1000);
-    ASSERT_TRUE(
-        reel::testing::AwaitStatus([&](auto done) { store->Create(row, std::move(done)); }).ok());
+    ASSERT_TRUE(reel::testing::AwaitStatus([&](auto done) {
+                  store->Create(row, Durability::kSynced, std::move(done));
+                }).ok());
     std::filesystem::copy(path_, temp_.File("copy.db"));
     wal = temp_.Read("reel.db-wal");
   }
