@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "server/front/jobs/worker_costs.h"
 
 namespace reel::front {
 
@@ -25,12 +29,26 @@ ActiveJob Revival::Revive(JobRow row, const Video& video, int64_t condition_byte
   parts_.admission.ExpandProfile(video.spec.kernels, job.need);
   if (const model::ModelCard* card = parts_.fleet.FindCard(job.need.model)) {
     job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
-    job.cost = parts_.costs.Predict(job.need.shape);
-    job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
+    // As one that this server has let in itself: else those that come later would be quoted for
+    // less than those that a worker holds, and go before them.
+    job.need.shape.where = WhereOf(job.need);
+    const std::vector<KindCost> kinds = CostsByKind(parts_.fleet, parts_.costs, job.need);
+    job.need.shape.where = kinds.front().where;
+    job.cost = kinds.front().cost;
+    job.devices = kinds.front().devices;
+    job.pool = PoolCostOf(parts_.fleet, kinds);
+    job.need.memory_bytes = PeakMemoryOf(parts_.fleet, parts_.costs, job.need);
   }
   job.condition_bytes = condition_bytes;
   Reserve(job, video.spec);
   return job;
+}
+
+std::string Revival::WhereOf(const Need& need) const {
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    if (parts_.fleet.Suits(worker, need)) return parts_.fleet.WhereOf(worker, need.model);
+  }
+  return "";
 }
 
 // What was let in stays, though its tenant may have no room for it now.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "server/front/jobs/active_job.h"
 #include "server/front/jobs/admission.h"
@@ -34,6 +35,8 @@ class Revival {
   ActiveJob Revive(JobRow row, const Video& video, int64_t condition_bytes) const;
 
  private:
+  // Of the first worker that could run it; empty: there is none.
+  std::string WhereOf(const Need& need) const;
   void Reserve(ActiveJob& job, const model::GenerationSpec& spec) const;
 
   const Parts parts_;
