@@ -58,6 +58,7 @@ TEST_P(List, ShowsTheStatesThatItIsAskedFor) {
   EXPECT_THAT(caller.Names(1, {v1::VIDEO_STATE_QUEUED}), ElementsAre(more[2], more[1], more[0]));
   EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_RUNNING}), ElementsAre(runs));
   EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_CANCELLED}), Contains(more[3]));
+  EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_FAILED}), Not(Contains(more[3])));
   EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_SUCCEEDED}), Contains(done));
   EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_SUCCEEDED, v1::VIDEO_STATE_RUNNING}),
               ::testing::AllOf(Contains(done), Contains(runs), Not(Contains(more[0]))));
@@ -66,6 +67,9 @@ TEST_P(List, ShowsTheStatesThatItIsAskedFor) {
       EXPECT_EQ(video.state(), state) << video.name();
     }
   }
+  EXPECT_TRUE(caller.Cancel(runs).ok());
+  caller.Await(runs);
+  EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_CANCELLED}), ElementsAre(more[3], runs));
 }
 
 TEST_P(List, APageGoesOnWhereTheOneBeforeEndedWhateverComesAndGoes) {

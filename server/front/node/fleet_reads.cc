@@ -106,8 +106,11 @@ std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
   of_view.now = parts_.clock.Wall();
   of_view.size = static_cast<size_t>(query.page_size) + 1;
   for (const FleetPhase phase : kEveryPhase) {
-    // What a node has claimed may still wait for its worker.
-    if (phase == FleetPhase::kClaimed || wants(StateOf(phase))) of_view.phases.push_back(phase);
+    // What a node has claimed may still wait for its worker, and what it ends by a wish is written
+    // as a failure.
+    const bool may_be_other = phase == FleetPhase::kClaimed ||
+                              (phase == FleetPhase::kFailed && wants(VideoState::kCancelled));
+    if (may_be_other || wants(StateOf(phase))) of_view.phases.push_back(phase);
   }
   std::vector<Video> page;
   while (true) {
