@@ -28,8 +28,11 @@ JobRow RowOf(const AdoptedJob& adopted) {
 
 void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   const std::string id = adopted.video.id;
-  if (parts_.jobs.Find(id) != nullptr) {
-    return done(absl::UnavailableError("an earlier attempt of the video still ends here"));
+  if (const ActiveJob* const known = parts_.jobs.Find(id); known != nullptr) {
+    if (known->phase() != Phase::kCreating) {
+      return done(absl::UnavailableError("an earlier attempt of the video still ends here"));
+    }
+    parts_.jobs.Remove(id);
   }
   adopted.video.state = VideoState::kQueued;
   adopted.video.attempt = adopted.attempt;
@@ -56,8 +59,16 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
     parts_.endings.Fail(*stored, JobEvent::kEnded, created);
   });
   parts_.timers.Set({TimerKind::kDeadline, id}, job.deadline);
-  parts_.progress.Add(job, true, 0, absl::ZeroDuration());
+  TellPlace(job);
   done(std::shared_ptr<Job>(job.log));
+}
+
+// Of many that a process finds at its start the next signs of life tell it: each of these looks at
+// all jobs.
+void Adoption::TellPlace(ActiveJob& job) {
+  const bool is_new = job.row.attempt == 1;
+  parts_.progress.Add(job, true, is_new ? parts_.quotes.Ahead(job) : 0,
+                      is_new ? parts_.quotes.QueueWait(job) : absl::ZeroDuration());
 }
 
 void Adoption::Abandon(const std::string& id) {

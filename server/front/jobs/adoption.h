@@ -12,6 +12,7 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/quotes.h"
 #include "server/front/jobs/revival.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/timer_queue.h"
@@ -40,11 +41,13 @@ class Adoption {
     TimerQueue& timers;
     ProgressLog& progress;
     const Revival& revival;
+    const Quotes& quotes;
     MediaStore& media;
   };
   explicit Adoption(const Parts& parts) : parts_(parts) {}
 
-  // UNAVAILABLE while an earlier attempt of the same video still ends here.
+  // Takes the place of its reservation, if it has one. UNAVAILABLE while an earlier attempt of the
+  // same video still ends here.
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done);
   // It is another's now: it stops, and nobody is told of an end. Of one whose end is decided the
   // journal says the same.
@@ -55,6 +58,8 @@ class Adoption {
   std::vector<std::string> AbandonUnsent();
 
  private:
+  void TellPlace(ActiveJob& job);
+
   const Parts parts_;
 };
 

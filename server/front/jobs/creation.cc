@@ -31,35 +31,65 @@ void Creation::Refuse(Caller caller, const absl::Status& why) {
   parts_.requests.Answered(key);
 }
 
-void Creation::Begin(Caller caller, CheckedRequest checked) {
-  ActiveJob job(Phase::kCreating);
-  Video video = NewVideo(caller.request, checked, parts_.clock.Wall());
+void Creation::Reserve(NewJob request, bool reaped, Answer<Video> done) {
+  auto checked = parts_.quotes.Check(request);
+  absl::Status refused = checked.status();
+  if (refused.ok()) refused = parts_.quotes.CheckLoad(request, *checked);
+  if (!reaped && ReasonOf(refused) == Reason::kStoreFull) {
+    return parts_.expiry.Reap(
+        [this, request = std::move(request), done = std::move(done)]() mutable {
+          Reserve(std::move(request), true, std::move(done));
+        });
+  }
+  if (!refused.ok()) {
+    parts_.observer.JobRefused(refused, !request.bound);
+    return done(std::move(refused));
+  }
+  Video video = NewVideo(request, *checked, parts_.clock.Wall());
   video.id = NewVideoId(parts_.replica.name());
+  parts_.jobs.Add(Make(request, *std::move(checked), video));
+  done(std::move(video));
+}
+
+void Creation::DropReservation(const std::string& id) {
+  const ActiveJob* const job = parts_.jobs.Find(id);
+  if (job != nullptr && job->phase() == Phase::kCreating) parts_.jobs.Remove(id);
+}
+
+ActiveJob Creation::Make(const NewJob& request, CheckedRequest checked, Video video) const {
+  ActiveJob job(Phase::kCreating);
   job.row.id = video.id;
   job.row.tenant = video.tenant;
   job.row.request_id = video.request_id;
-  job.row.spec_hash = caller.spec_hash;
-  job.row.bound = caller.request.bound;
+  job.row.bound = request.bound;
   job.row.num_conditions = static_cast<int>(checked.spec.conditions.size());
   job.row.create_time = video.create_time;
   job.priority = video.priority;
   job.log = std::make_shared<LoggedJob>(std::move(video), job.row, parts_.media);
   Apply(RowReserved{}, job.row);
   job.log->Reserve(job.row.reserved_sequence);
+  job.reserved_bytes = parts_.quotes.Reservation(request, checked);
   job.need = std::move(checked.need);
   job.cost = checked.cost;
   job.pool = checked.pool;
   job.devices = checked.devices();
   job.condition_bytes = checked.condition_bytes;
-  job.reserved_bytes = parts_.quotes.Reservation(caller.request, checked);
   job.accepted = job.last_event = job.stage_since = parts_.clock.Monotonic();
   job.deadline = job.accepted + checked.timeout;
   if (job.cost.observed) {
     job.expected = job.cost.p50();
     job.expected_p90 = job.cost.p90();
   }
-  job.bound_calls = caller.request.bound ? 1 : 0;
-  const std::string id = job.id();
+  job.bound_calls = request.bound ? 1 : 0;
+  return job;
+}
+
+void Creation::Begin(Caller caller, CheckedRequest checked) {
+  Video video = NewVideo(caller.request, checked, parts_.clock.Wall());
+  video.id = NewVideoId(parts_.replica.name());
+  const std::string id = video.id;
+  ActiveJob job = Make(caller.request, std::move(checked), std::move(video));
+  job.row.spec_hash = caller.spec_hash;
   parts_.requests.Claim(KeyOf(caller), id);
   parts_.jobs.Add(std::move(job));
   KeepConditions(id, std::move(caller));
@@ -99,17 +129,11 @@ void Creation::OnCreated(const std::string& id, Caller caller, const absl::Statu
   ActiveJob& job = parts_.jobs.Get(id);
   parts_.jobs.Apply(job, JobEvent::kCreated);
   parts_.timers.Set({TimerKind::kDeadline, id}, job.deadline);
-  TellPlace(job);
+  WakeTenant(job, parts_.jobs, parts_.share);
+  parts_.progress.Add(job, true, parts_.quotes.Ahead(job), parts_.quotes.QueueWait(job));
   const RequestKey key = KeyOf(caller);
   caller.done(std::shared_ptr<Job>(job.log));
   parts_.requests.Answered(key);
-}
-
-void Creation::TellPlace(ActiveJob& job) {
-  WakeTenant(job, parts_.jobs, parts_.share);
-  int ahead = 0;
-  for (const auto& [id, other] : parts_.jobs) ahead += &other != &job && other.runnable() ? 1 : 0;
-  parts_.progress.Add(job, true, ahead, parts_.quotes.QueueWait(job));
 }
 
 }  // namespace reel::front

@@ -47,13 +47,22 @@ class Creation {
   void Admit(Caller caller);
   void Refuse(Caller caller, const absl::Status& why);
 
+  // For a log that is about to have the video: it counts as a job, under the id that it is given,
+  // until it is adopted or its reservation is dropped.
+  void Reserve(NewJob request, Answer<Video> done) {
+    Reserve(std::move(request), false, std::move(done));
+  }
+  void DropReservation(const std::string& id);
+
  private:
+  void Reserve(NewJob request, bool reaped, Answer<Video> done);
+  // As a job that nobody knows yet.
+  ActiveJob Make(const NewJob& request, CheckedRequest checked, Video video) const;
   void Begin(Caller caller, CheckedRequest checked);
   void KeepConditions(const std::string& id, Caller caller);
   void Store(const std::string& id, Caller caller);
   void OnCreated(const std::string& id, Caller caller, const absl::Status& created);
   void Abandon(const std::string& id, Caller caller, const absl::Status& why);
-  void TellPlace(ActiveJob& job);
 
   const Parts parts_;
 };

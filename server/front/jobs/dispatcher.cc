@@ -87,6 +87,16 @@ void Dispatcher::Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
   });
 }
 
+void Dispatcher::Reserve(NewJob job, Answer<Video> done) {
+  Post([this, job = std::move(job), done = std::move(done)]() mutable {
+    scheduler_.Reserve(std::move(job), std::move(done));
+  });
+}
+
+void Dispatcher::DropReservation(const std::string& id) {
+  Post([this, id] { scheduler_.DropReservation(id); });
+}
+
 void Dispatcher::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   Post([this, adopted = std::move(adopted), done = std::move(done)]() mutable {
     scheduler_.Adopt(std::move(adopted), std::move(done));

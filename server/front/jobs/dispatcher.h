@@ -37,7 +37,12 @@ class Dispatcher final : public JobService, public WorkerEvents {
   // Blocks until everything that was posted so far is done.
   void Flush();
 
+  // For a log that is about to have the video: see Creation.
+  void Reserve(NewJob job, Answer<Video> done);
+  void DropReservation(const std::string& id);
   // What a fleet decides of its jobs: see Adoption.
+  // Thread-safe after Start: videos that the process before had adopted and no worker has begun.
+  const std::set<std::string>& never_begun() const { return scheduler_.never_begun(); }
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done);
   void Abandon(const std::string& id);
   void EndAdopted(const std::string& id, const absl::Status& why);

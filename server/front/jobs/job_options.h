@@ -56,6 +56,7 @@ struct JobOptions {
   std::string build;      // of this program: what costs were learned by another is a guess
   std::string replica;    // first part of ids: [a-z0-9]; empty: drawn (replica.h)
   bool in_fleet = false;  // videos of this replica are the fleet's, not this server's
+  bool alone = false;     // those of every name that this folder has had are of its own log
   std::vector<ModelSource> models;  // default first
   std::map<std::string, TenantOptions> tenants;
   TenantOptions other_tenants;  // of those not named

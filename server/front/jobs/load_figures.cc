@@ -69,6 +69,12 @@ Load LoadFigures::Of(const std::string& tenant) const {
   return load;
 }
 
+int LoadFigures::WaitingBeside(const ActiveJob& job) const {
+  int waiting = 0;
+  for (const auto& [id, other] : parts_.jobs) waiting += &other != &job && other.runnable() ? 1 : 0;
+  return waiting;
+}
+
 std::vector<ModelGauges> LoadFigures::Models() const {
   const absl::Duration now = parts_.clock.Monotonic();
   std::map<std::string_view, absl::Duration> oldest;  // acceptance, by model

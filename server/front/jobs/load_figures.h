@@ -41,6 +41,8 @@ class LoadFigures {
   explicit LoadFigures(const Parts& parts) : parts_(parts) {}
 
   Load Of(const std::string& tenant) const;
+  // Jobs that wait, but for this one.
+  int WaitingBeside(const ActiveJob& job) const;
   // With what would wait for this job.
   Load For(const NewJob& job, const CheckedRequest& request) const;
   // `capacity_seconds`: of all workers that are ready.

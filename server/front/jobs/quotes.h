@@ -33,6 +33,8 @@ class Quotes {
 
   // Until this one would start, which is queued now.
   absl::Duration QueueWait(const ActiveJob& job) const;
+  // Jobs that wait beside it.
+  int Ahead(const ActiveJob& job) const { return load_.WaitingBeside(job); }
 
   absl::StatusOr<Video> Validate(const NewJob& job);
   absl::StatusOr<CostEstimate> Estimate(const NewJob& job);

@@ -91,8 +91,12 @@ absl::Status RestartOfFront::LearnAgain() {
 }
 
 void RestartOfFront::TakeUp(JobRow row) {
-  if (parts_.options.in_fleet && ReplicaOf(row.id) == parts_.replica.name()) {
+  const bool in_log = parts_.options.alone || ReplicaOf(row.id) == parts_.replica.name();
+  if (parts_.options.in_fleet && in_log) {
     // Whose it is now the fleet's log says, and nothing here does.
+    const bool began = row.state != RowState::kQueued || !row.restarts.empty();
+    if (!began) never_begun_.insert(row.id);
+    parts_.media.RemoveConditions(row.id, row.num_conditions);
     return parts_.store.Remove(row.id, absl::InfinitePast(), nullptr);
   }
   const auto video = parts_.records.Read(row);

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "server/front/jobs/clock.h"
@@ -53,6 +55,8 @@ class RestartOfFront {
 
   // Blocks.
   absl::Status Recover();
+  // After it: videos that a log knows, of which no worker had begun when the process ended.
+  std::set<std::string> TakeNeverBegun() { return std::move(never_begun_); }
 
  private:
   absl::Status TakeReplica();
@@ -63,6 +67,7 @@ class RestartOfFront {
 
   const Parts parts_;
   std::map<std::string, int64_t> condition_bytes_;  // by job
+  std::set<std::string> never_begun_;
 };
 
 }  // namespace reel::front

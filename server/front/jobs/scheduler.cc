@@ -55,8 +55,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       reports_({jobs_, records_, fleet_, costs_, bytes_, progress_, endings_, limits_,
                 parts.observer, parts.clock}),
       revival_({admission_, fleet_, costs_, bytes_, parts.media, options_, parts.clock}),
-      adoption_(
-          {jobs_, records_, slots_, endings_, share_, timers_, progress_, revival_, parts.media}),
+      adoption_({jobs_, records_, slots_, endings_, share_, timers_, progress_, revival_, quotes_,
+                 parts.media}),
       creation_({jobs_, records_, requests_, quotes_, expiry_, progress_, share_, timers_,
                  parts.media, parts.observer, replica_, thread_, options_, parts.clock}),
       joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
@@ -78,6 +78,7 @@ absl::Status Scheduler::Recover() {
                           requests_, fleet_, costs_, revival_, ledger_, timers_, recovery_,
                           endings_, options_, parts_.clock});
   REEL_RETURN_IF_ERROR(restart.Recover());
+  never_begun_ = restart.TakeNeverBegun();
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic());
   return absl::OkStatus();
 }

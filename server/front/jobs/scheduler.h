@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -132,7 +133,11 @@ class Scheduler {
   // Into service again.
   absl::StatusOr<WorkerInfo> RestoreWorker(const std::string& worker);
 
-  // Events: what a fleet decides.
+  // Events: what a log is about to have, and what a fleet decides.
+  void Reserve(NewJob job, Answer<Video> done) {
+    creation_.Reserve(std::move(job), std::move(done));
+  }
+  void DropReservation(const std::string& id) { creation_.DropReservation(id); }
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
     adoption_.Adopt(std::move(adopted), std::move(done));
   }
@@ -160,6 +165,8 @@ class Scheduler {
   bool draining() const { return drain_state_.begun; }
   const Fleet& fleet() const { return fleet_; }
   const Replica& replica() const { return replica_; }
+  // Thread-safe after Recover: adopted videos that no worker of the process before has begun.
+  const std::set<std::string>& never_begun() const { return never_begun_; }
   // Thread-safe.
   std::vector<ExperimentReport> experiments() const { return experiments_.Reports(); }
   size_t num_active() const { return jobs_.size(); }
@@ -188,6 +195,7 @@ class Scheduler {
 
   // State.
   Replica replica_;
+  std::set<std::string> never_begun_;
   JobTable jobs_;
   RequestTable requests_;
   TimerQueue timers_;

@@ -19,6 +19,7 @@ constexpr absl::Duration kClaimPatience = absl::Seconds(10);
 }  // namespace
 
 void Claimer::Settle(absl::Duration now) {
+  if (parts_.options.alone) return ClaimAll();
   Forget();
   counted_.clear();
   if (!parts_.fitness.fit()) {
@@ -53,6 +54,17 @@ void Claimer::Settle(absl::Duration now) {
     if (claiming_.contains(key) || !IsOurs(key, *parts_.index.FindLive(key), now)) continue;
     Claim(key);
     --room;
+  }
+}
+
+// What a request has not claimed itself: an earlier process has left it.
+void Claimer::ClaimAll() {
+  if (parts_.index.queued() == 0) return;
+  Forget();
+  const auto any = [](const KnownVideo&) { return true; };
+  for (const Key& key :
+       parts_.index.Head(static_cast<size_t>(parts_.index.queued()), parts_.options.weights, any)) {
+    if (!claiming_.contains(key)) Claim(key);
   }
 }
 

@@ -59,6 +59,8 @@ class Claimer {
     uint32_t epoch = 0;
     bool takes_over = false;
   };
+  // Of a server that is alone: its dispatcher has the whole queue.
+  void ClaimAll();
   std::vector<Key> Candidates(const Means& means, size_t window);
   std::vector<Key> Orphans(const Means& means) const;
   // Of one whose caller waits at another node for its bytes, which only flow there.

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "server/errors/error.h"
 #include "server/front/fleet/log_messages.h"
 #include "server/logging/log.h"
 
@@ -19,6 +20,29 @@ constexpr absl::Duration kRivalPatience = absl::Seconds(10);
 constexpr int kMostClaimsOfAnEnd = 8;
 
 }  // namespace
+
+const char* TextOf(ReleaseReason why) {
+  switch (why) {
+    case ReleaseReason::kShutdown:
+      return "the node shuts down";
+    case ReleaseReason::kRestart:
+      return "the node was started anew";
+    case ReleaseReason::kLease:
+      return "the lease was over";
+    case ReleaseReason::kDelivery:
+      return "the result could not be brought into the store";
+    case ReleaseReason::kUnfit:
+      return "the node cannot render for now";
+    case ReleaseReason::kNoRoom:
+      return "the node's disk did not take the result";
+  }
+  return "";
+}
+
+std::string ReasonOfEnd(const Video& video) {
+  const std::optional<Reason> reason = ReasonOf(video.error);
+  return std::string(reason ? Describe(*reason).name : "");
+}
 
 bool EndWriter::IsMine(const Key& key, uint32_t epoch) const {
   const KnownVideo* const known = parts_.index.FindLive(key);

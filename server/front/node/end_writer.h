@@ -13,13 +13,19 @@
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/log_write.h"
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/video.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_index.h"
 #include "server/front/node/write_queue.h"
 
 namespace reel::front {
+
+// Why a video is given back, and why it has ended, as the log has it.
+const char* TextOf(ReleaseReason why);
+std::string ReasonOfEnd(const Video& video);
 
 // Confined to the node's thread.
 class EndWriter {

@@ -44,7 +44,7 @@ FleetNode::FleetNode(const Parts& parts)
       claimer_({parts.jobs, parts.writes, parts.view, index_, beats_, holdings_, deliveries_,
                 parts.fitness, parts.thread, parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
-                   waiters_, conditions_, parts.thread, parts.options, parts.clock}),
+                   waiters_, conditions_, holdings_, parts.thread, parts.options, parts.clock}),
       wishes_({parts.jobs, parts.writes, parts.view, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
       reads_({parts.jobs, parts.view, faces_, parts.thread, parts.options, parts.clock}),
@@ -132,7 +132,7 @@ void FleetNode::Tick(absl::Duration now) {
   faces_.Tick(now);
   report_.Tick(now);
   if (each_second) parts_.status.Set(report_.Make());
-  if (each_second) disk_.Tick();
+  if (each_second && !parts_.options.alone) disk_.Tick();
   if (each_second) clock_watch_.Tick(now);
   if (!parts_.view.ready()) return;
   const bool waited = parts_.options.alone || now - started_ > parts_.options.silence;
@@ -143,7 +143,8 @@ void FleetNode::Tick(absl::Duration now) {
   parts_.view.ForgetExpired(parts_.clock.Wall() - kKeepExpired);
   deliveries_.Tick(now);
   // Each second, since a claim may have been on its way.
-  if (!parts_.fitness.fit()) holdings_.GiveBackUnsent(ReleaseReason::kUnfit);
+  if (!parts_.options.alone && !parts_.fitness.fit())
+    holdings_.GiveBackUnsent(ReleaseReason::kUnfit);
   for (const Key& key : deleting_) DeleteHere(key);
   if (!parts_.port.IsUp()) return;
   // By a clock that may be wrong nobody's video is over.
@@ -166,18 +167,18 @@ void FleetNode::WatchLease(absl::Duration now) {
   }
 }
 
-void FleetNode::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done) {
-  const bool bound = job.bound;
-  submission_.Create(
-      std::move(job), std::move(spec_hash),
-      [this, bound, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> made) mutable {
-        if (!made.ok()) return done(std::move(made));
-        const Video video = (*made)->Snapshot();
-        wishes_.Join(video.id, bound);
-        if (video.state != VideoState::kSucceeded) return done(std::move(made));
-        // Its file may be here.
-        reads_.Find({video.tenant}, video.id, std::move(done));
-      });
+void FleetNode::Create(Submission::Call call) {
+  const bool bound = call.job.bound;
+  call.done = [this, bound,
+               done = std::move(call.done)](absl::StatusOr<std::shared_ptr<Job>> made) mutable {
+    if (!made.ok()) return done(std::move(made));
+    const Video video = (*made)->Snapshot();
+    wishes_.Join(video.id, bound);
+    if (video.state != VideoState::kSucceeded) return done(std::move(made));
+    // Its file may be here.
+    reads_.Find({video.tenant}, video.id, std::move(done));
+  };
+  submission_.Create(std::move(call));
 }
 
 void FleetNode::Know(const Reach& reach, const std::string& id,

@@ -75,7 +75,7 @@ class FleetNode {
   void Settle();
 
   // Events: calls.
-  void Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done);
+  void Create(Submission::Call call);
   void Validate(NewJob job, Answer<Video> done) {
     submission_.Validate(std::move(job), std::move(done));
   }

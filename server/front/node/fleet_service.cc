@@ -131,6 +131,7 @@ void FleetService::CatchUp() {
 }
 
 bool FleetService::admitting() const {
+  if (options_.alone) return jobs_->admitting() && HasLog();
   if (!fitness_.fit()) return false;
   if (!options_.gateway) return jobs_->admitting() && HasLog() && !store_state_.full();
   if (jobs_->draining() || !HasLog()) return false;
@@ -213,15 +214,43 @@ absl::Status FleetService::MayCome(const absl::Status& status) const {
 }
 
 void FleetService::Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
-  std::string hash = Sha256Hex(job.spec_sent);
+  auto call = std::make_shared<Submission::Call>();
+  call->spec_hash = Sha256Hex(job.spec_sent);
   job.spec_sent.clear();
-  Post([job = std::move(job), hash = std::move(hash),
-        done = OrMayCome(std::move(done))](FleetNode& node) mutable {
-    node.Create(std::move(job), std::move(hash), std::move(done));
+  call->job = std::move(job);
+  if (call->job.request_id.empty()) {
+    call->done = OrMayCome(std::move(done));
+    return Begin(call);
+  }
+  const RequestTurns::Key key{call->job.tenant, call->job.request_id};
+  call->done = [this, key, done = OrMayCome(std::move(done))](auto made) mutable {
+    done(std::move(made));
+    turns_.Leave(key);
+  };
+  if (turns_.Enter(key, [this, call] { Submit(call); })) Begin(call);
+}
+
+// A server that is alone asks its dispatcher first: who is refused waits neither for the node's
+// thread nor for a disk.
+void FleetService::Begin(const std::shared_ptr<Submission::Call>& call) {
+  const NewJob& job = call->job;
+  const bool may_be_known =
+      !job.request_id.empty() && view_.FindBinding(job.tenant, job.request_id).has_value();
+  const bool lacks_store = store_.objects == nullptr && !job.spec.conditions.empty();
+  if (!options_.alone || !HasLog() || may_be_known || lacks_store) return Submit(call);
+  jobs_->Reserve(job, [this, call](absl::StatusOr<Video> reserved) {
+    if (!reserved.ok()) return call->done(reserved.status());
+    call->reserved = *std::move(reserved);
+    Submit(call);
   });
 }
 
+void FleetService::Submit(const std::shared_ptr<Submission::Call>& call) {
+  Post([call](FleetNode& node) { node.Create(std::move(*call)); });
+}
+
 void FleetService::Validate(NewJob job, Answer<Video> done) {
+  if (options_.alone && HasLog()) return jobs_->Validate(std::move(job), std::move(done));
   Post([job = std::move(job), done = OrMayCome(std::move(done))](FleetNode& node) mutable {
     node.Validate(std::move(job), std::move(done));
   });

@@ -24,7 +24,9 @@
 #include "server/front/node/media_fetches.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/ready_models.h"
+#include "server/front/node/request_turns.h"
 #include "server/front/node/store_state.h"
+#include "server/front/node/submission.h"
 #include "server/front/node/view_changes.h"
 #include "server/front/node/write_queue.h"
 #include "server/front/store/inbox.h"
@@ -110,6 +112,8 @@ class FleetService final : public JobService, public EndJournal {
       done(std::move(answer));
     };
   }
+  void Begin(const std::shared_ptr<Submission::Call>& call);
+  void Submit(const std::shared_ptr<Submission::Call>& call);
   using Task = OwnThread::Task;
   void Post(absl::AnyInvocable<void(FleetNode&)> task);
   void Loop();
@@ -131,6 +135,7 @@ class FleetService final : public JobService, public EndJournal {
   const std::shared_ptr<JobListener> waker_;
   ViewChanges changes_;
   const LoggedVideos logged_;
+  RequestTurns turns_;
   mutable FleetView view_;
   // From Start on, in this order.
   Dispatcher* jobs_ = nullptr;

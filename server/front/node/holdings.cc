@@ -18,32 +18,8 @@ constexpr absl::Duration kFetchPause = absl::Seconds(1);
 // A disk that looked good has not taken a result: the second time it is the result's size.
 constexpr int kTriesOfDisk = 2;
 
-// As the log has it.
-const char* TextOf(ReleaseReason why) {
-  switch (why) {
-    case ReleaseReason::kShutdown:
-      return "the node shuts down";
-    case ReleaseReason::kRestart:
-      return "the node was started anew";
-    case ReleaseReason::kLease:
-      return "the lease was over";
-    case ReleaseReason::kDelivery:
-      return "the result could not be brought into the store";
-    case ReleaseReason::kUnfit:
-      return "the node cannot render for now";
-    case ReleaseReason::kNoRoom:
-      return "the node's disk did not take the result";
-  }
-  return "";
-}
-
 FinishKind KindOf(const Video& video) {
   return video.state == VideoState::kSucceeded ? FinishKind::kSucceeded : FinishKind::kFailed;
-}
-
-std::string ReasonOfEnd(const Video& video) {
-  const std::optional<Reason> reason = ReasonOf(video.error);
-  return std::string(reason ? Describe(*reason).name : "");
 }
 
 }  // namespace
@@ -74,7 +50,11 @@ void Holdings::Settle(const Key& key) {
     return TellWish(key, held->second);
   }
   const bool is_ours = claims_.contains({key, known->epoch});
-  if (is_ours && !draining_) return Begin(key, known->epoch);
+  // Of whoever is alone all that it has let in is its dispatcher's, also in a drain.
+  if (is_ours && (!draining_ || parts_.options.alone)) return Begin(key, known->epoch);
+  if (strangers_may_go_ && parts_.options.alone && parts_.jobs.never_begun().contains(key.second)) {
+    return TakeOver(key, known->epoch);
+  }
   if (is_ours || strangers_may_go_) {
     Release(key, known->epoch, is_ours ? ReleaseReason::kShutdown : ReleaseReason::kRestart);
   }
@@ -108,7 +88,7 @@ void Holdings::Begin(const Key& key, uint32_t epoch) {
   if (parts_.clock.Monotonic() < held.not_before) return;
   held.asked = true;
   const Claim claim{key, epoch};
-  AdoptedJob adopted{*std::move(video), epoch, AttemptOf(epoch)};
+  AdoptedJob adopted{*std::move(video), epoch, AttemptOf(job->begun)};
   const Conditions::List conditions = adopted.video.spec.conditions;
   // What only ends needs none; without a store nobody has taken any.
   const KnownVideo& known = *parts_.index.FindLive(key);
@@ -163,7 +143,8 @@ void Holdings::OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::sha
     return;
   }
   found->second.job = *job;
-  (*job)->Listen(parts_.waker);
+  // For one that is alone its progress decides nothing.
+  if (!parts_.options.alone) (*job)->Listen(parts_.waker);
   parts_.faces.SetLocal(key, *std::move(job));
   TellWish(key, found->second);
 }
@@ -204,6 +185,17 @@ void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
       {{key, epoch}, std::move(said), TextOf(why), [this, key](bool) { releasing_.erase(key); }});
 }
 
+// Under a claim of this process, which begins it as its first owner would.
+void Holdings::TakeOver(const Key& key, uint32_t epoch) {
+  if (!releasing_.insert(key).second) return;
+  Expect(key, epoch + 1);
+  parts_.writes.Put({key.first, key.second, LogKind::kClaim, epoch + 1},
+                    WriteClaim({parts_.options.node, parts_.options.address, /*goes_on=*/true}),
+                    absl::InfiniteDuration(),
+                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
+                        [this, key](const auto&) { releasing_.erase(key); }));
+}
+
 bool Holdings::FitsNowhere(const Key& key) const {
   const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
   const KnownVideo* const known = parts_.index.FindLive(key);
@@ -224,7 +216,8 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
     return done(absl::AbortedError("the video is no longer this server's"));
   }
   found->second.ending = true;
-  if (video.state != VideoState::kFailed) {
+  // Whoever is alone has no other disk to try.
+  if (video.state != VideoState::kFailed || parts_.options.alone) {
     return EndJudged(claim, video, last_sequence, std::move(done));
   }
   parts_.disk.Judge(video.error, [this, claim, video, last_sequence,
@@ -378,13 +371,20 @@ void Holdings::GiveBackUnsent(ReleaseReason why) {
 
 void Holdings::StartDrain() {
   draining_ = true;
-  GiveBackUnsent(ReleaseReason::kShutdown);
+  if (!parts_.options.alone) GiveBackUnsent(ReleaseReason::kShutdown);
 }
 
 // Each delivery sees it, and leaves its video as it is.
 void Holdings::StopDelivering() { delivers_ = false; }
 
-void Holdings::FinishDrain() { GiveBack(NotEnding(), ReleaseReason::kShutdown); }
+void Holdings::FinishDrain() {
+  if (!parts_.options.alone) return GiveBack(NotEnding(), ReleaseReason::kShutdown);
+  // The next process has all of it.
+  for (const Key& key : NotEnding()) {
+    left_.insert(key);
+    held_.erase(key);
+  }
+}
 
 std::vector<Holdings::Key> Holdings::Waiting() const {
   std::vector<Key> waiting;

@@ -79,7 +79,7 @@ class Holdings {
   void StartDrain();
   // Nothing waits any longer for the fleet's store.
   void StopDelivering();
-  // The rest goes back.
+  // The rest goes back, or stays for the next process of a server that is alone.
   void FinishDrain();
   // Nothing is held, and all that was to be written is.
   bool idle() const { return held_.empty() && releasing_.empty(); }
@@ -120,6 +120,8 @@ class Holdings {
   std::vector<Key> NotEnding() const;
   void GiveBack(const std::vector<Key>& keys, ReleaseReason why);
   void Release(const Key& key, uint32_t epoch, ReleaseReason why);
+  // What an earlier process of a lone server had in its queue stays what it was.
+  void TakeOver(const Key& key, uint32_t epoch);
   // The disk of every node that could render it has refused its result.
   bool FitsNowhere(const Key& key) const;
   bool IsDelivering(const Claim& claim) const;

@@ -62,33 +62,29 @@ void Submission::Validate(NewJob job, Answer<Video> done) {
   parts_.jobs.Validate(std::move(job), std::move(done));
 }
 
-void Submission::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done) {
-  if (absl::Status taken = Takes(job); !taken.ok()) return done(std::move(taken));
+void Submission::Create(Call call) {
   auto attempt = std::make_shared<Attempt>();
-  attempt->job = std::move(job);
-  attempt->spec_hash = std::move(spec_hash);
-  attempt->done = std::move(done);
+  attempt->job = std::move(call.job);
+  attempt->spec_hash = std::move(call.spec_hash);
+  attempt->done = std::move(call.done);
   attempt->end = parts_.clock.Monotonic() + kWayPatience;
-  ++open_;
-  if (const std::string& id = attempt->job.request_id; !id.empty()) {
-    const auto [found, is_first] = behind_.try_emplace({attempt->job.tenant, id});
-    if (!is_first) return found->second.push_back(std::move(attempt));
+  if (call.reserved) {
+    attempt->video = *std::move(call.reserved);
+    attempt->reserved = attempt->video.id;
   }
+  const absl::Status taken = Takes(attempt->job);
+  ++open_;
+  if (!taken.ok()) return Refuse(attempt, taken);
+  if (!attempt->reserved.empty()) return Keep(attempt);
   Next(attempt);
 }
 
 void Submission::Leave(const Attempt& attempt) {
   --open_;
-  if (attempt.job.request_id.empty()) return;
-  const auto found = behind_.find({attempt.job.tenant, attempt.job.request_id});
-  if (found->second.empty()) {
-    behind_.erase(found);
-    return;
-  }
-  // As an event of its own: there may be many.
-  auto next = parts_.thread.Here<Shared>([this](const Shared& waited) { Next(waited); });
-  next(std::move(found->second.front()));
-  found->second.pop_front();
+  if (attempt.reserved.empty()) return;
+  const bool taken_up =
+      attempt.video.id == attempt.reserved && parts_.faces.RunsHere(KeyOf(attempt));
+  if (!taken_up) parts_.jobs.DropReservation(attempt.reserved);
 }
 
 absl::Duration Submission::Patience(const Attempt& attempt) const {
@@ -101,8 +97,9 @@ void Submission::Next(const Shared& attempt) {
   }
   if (!attempt->job.request_id.empty() && Join(attempt) != Bound::kFree) return;
   if (!attempt->checked) return Check(attempt);
-  if (attempt->job.request_id.empty()) return Request(attempt);
-  Bind(attempt);
+  const bool binds = !attempt->job.request_id.empty();
+  if (parts_.options.alone) return RequestAlone(attempt, binds);
+  binds ? Bind(attempt) : Request(attempt);
 }
 
 // By any of the fleet's keys: whoever bound it may have sealed with another.
@@ -153,27 +150,33 @@ Submission::Bound Submission::Join(const Shared& attempt) {
                        if (there) return Next(attempt);
                        if (!attempt->checked) return Check(attempt);
                        attempt->video.id = key.second;
-                       Request(attempt);
+                       parts_.options.alone ? RequestAlone(attempt, false) : Request(attempt);
                      });
   return Bound::kWaits;
 }
 
 void Submission::Check(const Shared& attempt) {
   NewJob job = attempt->job;
+  auto checked =
+      parts_.thread.Here<absl::StatusOr<Video>>([this, attempt](absl::StatusOr<Video> video) {
+        if (!video.ok()) return Refuse(attempt, video.status());
+        attempt->video = *std::move(video);
+        attempt->reserved = attempt->video.id;
+        Keep(attempt);
+      });
+  // All of its queue is the dispatcher's, which counts what is on its way there, too.
+  if (parts_.options.alone) return parts_.jobs.Reserve(std::move(job), std::move(checked));
   job.fleet_load = Load(job.tenant);
-  parts_.jobs.Validate(std::move(job), parts_.thread.Here<absl::StatusOr<Video>>(
-                                           [this, attempt](absl::StatusOr<Video> video) {
-                                             if (!video.ok())
-                                               return Refuse(attempt, video.status());
-                                             attempt->video = *std::move(video);
-                                             Keep(attempt);
-                                           }));
+  parts_.jobs.Validate(std::move(job), std::move(checked));
 }
 
 void Submission::Keep(const Shared& attempt) {
   const auto kept = [this, attempt](const absl::Status& status) {
     if (!status.ok()) {
-      return Refuse(attempt, FleetUnavailable("The fleet's store does not take the conditions"));
+      return Refuse(attempt,
+                    parts_.options.alone
+                        ? NotWritten(status)
+                        : FleetUnavailable("The fleet's store does not take the conditions"));
     }
     attempt->checked = true;
     Next(attempt);
@@ -234,6 +237,44 @@ void Submission::Request(const Shared& attempt) {
                         [this, attempt](const absl::StatusOr<WriteResult>& written) {
                           OnRequested(attempt, written);
                         }));
+}
+
+void Submission::RequestAlone(const Shared& attempt, bool binds) {
+  const FleetState::Key key = KeyOf(*attempt);
+  std::vector<WriteQueue::Message> messages;
+  if (binds) {
+    messages.push_back({{key.first, attempt->job.request_id, LogKind::kBinding, attempt->number},
+                        WriteBinding({attempt->video.id, SpecNames(*attempt).front()})});
+  }
+  messages.push_back({{key.first, key.second, LogKind::kRequest, 0},
+                      WriteRequest({parts_.faces.Write(key, attempt->video), ""})});
+  messages.push_back({{key.first, key.second, LogKind::kClaim, 1},
+                      WriteClaim({parts_.options.node, parts_.options.address})});
+  parts_.holdings.Expect(key, 1);
+  parts_.writes.PutTogether(std::move(messages), Patience(*attempt),
+                            parts_.thread.Here<absl::StatusOr<WriteResult>>(
+                                [this, attempt, key](const absl::StatusOr<WriteResult>& written) {
+                                  if (!written.ok())
+                                    return Refuse(attempt, NotWritten(written.status()));
+                                  if (written->outcome != Outcome::kWon) return Next(attempt);
+                                  parts_.waiters.Add(
+                                      [this, key] { return IsTakenUp(key); }, attempt->end,
+                                      [this, attempt](bool there) {
+                                        if (!there)
+                                          return Refuse(attempt, NotWritten(absl::OkStatus()));
+                                        Tell(attempt);
+                                      });
+                                }));
+}
+
+bool Submission::IsTakenUp(const FleetState::Key& key) const {
+  if (parts_.faces.RunsHere(key)) return true;
+  const KnownVideo* const live = parts_.index.FindLive(key);
+  // A drain has left it to the next process.
+  if (live != nullptr) return live->phase == FleetPhase::kQueued;
+  // The view may be ahead of the index.
+  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+  return video && !video->live();
 }
 
 void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteResult>& written) {

@@ -4,9 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "server/front/node/conditions.h"
 #include "server/front/node/fleet_use.h"
 #include "server/front/node/fold_waiters.h"
+#include "server/front/node/holdings.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
@@ -42,14 +42,22 @@ class Submission {
     VideoFaces& faces;
     FoldWaiters& waiters;
     Conditions& conditions;
+    Holdings& holdings;
     const OwnThread& thread;
     const NodeOptions& options;
     const Clock& clock;
   };
   explicit Submission(const Parts& parts) : parts_(parts) {}
 
-  // `spec_hash`: of the spec as it was sent.
-  void Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done);
+  // A call, and what is known of it so far.
+  struct Call {
+    NewJob job;
+    std::string spec_hash;          // of the spec as it was sent
+    std::optional<Video> reserved;  // by the dispatcher: all checks are done
+    Answer<std::shared_ptr<Job>> done;
+  };
+  // One of a request id at a time (RequestTurns).
+  void Create(Call call);
   // Every check of Create, and nothing written.
   void Validate(NewJob job, Answer<Video> done);
 
@@ -59,6 +67,7 @@ class Submission {
     std::string spec_hash;
     Answer<std::shared_ptr<Job>> done;
     Video video;
+    std::string reserved;  // id of the dispatcher's reservation; empty: none
     bool checked = false;  // `video` is what would be written
     int rounds = 0;
     uint32_t number = 1;  // of the binding that would be next, as of the last Join
@@ -80,6 +89,10 @@ class Submission {
   void Bind(const Shared& attempt);
   void OnBound(const Shared& attempt, uint32_t number, const absl::StatusOr<WriteResult>& written);
   void Request(const Shared& attempt);
+  // All that makes it this server's, in one write.
+  void RequestAlone(const Shared& attempt, bool binds);
+  // It is the dispatcher's, or has met its end.
+  bool IsTakenUp(const FleetState::Key& key) const;
   void OnRequested(const Shared& attempt, const absl::StatusOr<WriteResult>& written);
   void Tell(const Shared& attempt);
   void Refuse(const Shared& attempt, const absl::Status& why);
@@ -91,13 +104,11 @@ class Submission {
   std::vector<std::string> SpecNames(const Attempt& attempt) const;
   bool IsOfSpec(const Attempt& attempt, const std::string& bound) const;
 
-  // The next call with its request id.
+  // It is about to be answered.
   void Leave(const Attempt& attempt);
 
   const Parts parts_;
   int open_ = 0;
-  // Calls that wait for one with the same request id, which is under way: one node writes it once.
-  std::map<FleetState::Key, std::deque<Shared>> behind_;
 };
 
 }  // namespace reel::front

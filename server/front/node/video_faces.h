@@ -36,6 +36,7 @@ class VideoFaces {
   void Update(const Key& key, const FleetJob& job);
   // It runs here; null: no longer.
   void SetLocal(const Key& key, std::shared_ptr<Job> local);
+  bool RunsHere(const Key& key) const { return locals_.contains(key); }
   // It has ended, and its file is here.
   void SetStored(const Key& key, std::shared_ptr<Job> local) {
     SetLocal(key, std::move(local));

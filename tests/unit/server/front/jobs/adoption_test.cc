@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::front {

@@ -70,6 +70,23 @@ TEST_F(CreationTest, ARefusalWaitsForNoDisk) {
   EXPECT_TRUE(answer.get().ok());
 }
 
+TEST_F(CreationTest, AReservationCountsUntilItIsDropped) {
+  options.max_queued_jobs = 1;
+  Start();
+  AddWorker();
+  const auto reserve = [&] {
+    return Await<Video>([&](auto done) { dispatcher->Reserve(Request(), std::move(done)); });
+  };
+  const auto reserved = reserve();
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  EXPECT_EQ(ReasonOf(reserve().status()), Reason::kQueueFull);
+  EXPECT_EQ(ReasonOf(Create(Request()).status()), Reason::kQueueFull);
+  EXPECT_EQ(pool.num_waiting(), 0);  // no worker gets it
+  EXPECT_EQ(Find(reserved->id).status().code(), absl::StatusCode::kNotFound);
+  dispatcher->DropReservation(reserved->id);
+  EXPECT_TRUE(reserve().ok());
+}
+
 TEST_F(CreationTest, AnotherSpecIsAConflict) {
   Start();
   AddWorker();

@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "server/front/objects/file_store.h"
 #include "server/front/store/sqlite.h"
@@ -18,13 +23,13 @@ class LoneNodeTest : public ::testing::Test {
     member_.has_own_log = true;
     Begin();
   }
-  void Begin() {
+  void Begin(bool with_worker = true) {
     member_.Kill();
     auto store = FileStore::Open(member_.folder.File("objects"), ops_);
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
     member_.objects = store_.get();
-    member_.Begin(/*with_worker=*/true, /*alone=*/false);
+    member_.Begin(with_worker, /*alone=*/false);
   }
   // Half a minute of real time at most; of the server's clock so much passes.
   template <typename Condition>
@@ -67,7 +72,8 @@ TEST_F(LoneNodeTest, ClaimsAndEndsAVideoWhileNoTimePasses) {
 
 TEST_F(LoneNodeTest, TakesBackItsOwnWithoutASilence) {
   const std::string id = Run()->Snapshot().id;
-  member_.Take();
+  member_.Progress(member_.Take(), model::Stage::kDenoise, 1);
+  member_.Settle();
   Begin();
   ASSERT_TRUE(ComesWithin(3 * kTick, [&] { return member_.pool.num_waiting() > 0; }));
   member_.RunToEnd(member_.Take());
@@ -90,6 +96,74 @@ TEST_F(LoneNodeTest, TellsThatItsDiskIsFull) {
   absl::Status refused;
   for (int i = 0; i < 500 && refused.ok(); ++i) refused = member_.Ask(member_.Request()).status();
   EXPECT_EQ(ReasonOf(refused), Reason::kStoreFull) << refused;
+}
+
+// As with a disk that takes its time, and with a node that is at something else.
+TEST_F(LoneNodeTest, RefusesWhileItsDiskAndItsThreadAreBusy) {
+  member_.options.max_queued_jobs = 1;
+  Begin(/*with_worker=*/false);
+  const std::string known = member_.MustAsk(member_.Request())->Snapshot().id;
+  auto other = *Database::OpenAgain(member_.folder.File("fleet.db"));
+  ASSERT_TRUE(other->Execute("BEGIN IMMEDIATE").ok());
+  std::promise<void> held, goes_on;
+  member_.service->Find({"t"}, known, [&](const auto&) {
+    held.set_value();
+    goes_on.get_future().wait();
+  });
+  held.get_future().wait();
+  EXPECT_EQ(ReasonOf(member_.Ask(member_.Request()).status()), Reason::kQueueFull);
+  const std::string request_id = "6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d";
+  EXPECT_EQ(ReasonOf(member_.Ask(RequestWithId(request_id)).status()), Reason::kQueueFull);
+  goes_on.set_value();
+  ASSERT_TRUE(other->Execute("COMMIT").ok());
+}
+
+TEST_F(LoneNodeTest, TellsWhoeverWaitsItsPlace) {
+  Begin(/*with_worker=*/false);
+  for (int ahead = 0; ahead < 4; ++ahead) {
+    const JobPtr job = member_.MustAsk(member_.Request());
+    EXPECT_EQ(job->Snapshot().state, VideoState::kQueued);
+    EXPECT_EQ(job->Snapshot().progress.queue_position, ahead);
+  }
+}
+
+// What is on its way into the log counts, and equal calls count once.
+TEST_F(LoneNodeTest, LetsInNoMoreThanItsLimitHoweverManyAskAtOnce) {
+  constexpr int kCallers = 8, kEach = 5, kPlaces = 3;
+  member_.options.max_queued_jobs = kPlaces;
+  Begin(/*with_worker=*/false);
+  std::atomic<int> taken = 0, same = 0;
+  std::vector<std::thread> callers;
+  for (int c = 0; c < kCallers; ++c) {
+    callers.emplace_back([&] {
+      const std::string request_id = "6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d";
+      for (int i = 0; i < kEach; ++i) {
+        same += member_.Ask(RequestWithId(request_id)).ok() ? 1 : 0;
+        taken += member_.Ask(member_.Request()).ok() ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  ListQuery all;
+  all.reach.everybodys = true;
+  all.page_size = 100;
+  EXPECT_EQ(member_.Page(all).size(), size_t{kPlaces});
+  EXPECT_EQ(taken + (same > 0 ? 1 : 0), kPlaces);
+  EXPECT_TRUE(same == 0 || same == kCallers * kEach) << same;
+}
+
+TEST_F(LoneNodeTest, ARestartIsNoNewAttemptOfWhatNoWorkerHasBegun) {
+  const std::string runs = Run()->Snapshot().id;
+  member_.Progress(member_.Take(), model::Stage::kDenoise, 1);
+  member_.Settle();
+  const std::string waits = member_.MustAsk(member_.Request())->Snapshot().id;
+  for (int restart = 0; restart < 2; ++restart) {
+    Begin(/*with_worker=*/false);
+    ASSERT_TRUE(ComesWithin(3 * kTick, [&] { return member_.NumActive() == 2; }));
+  }
+  EXPECT_EQ(member_.StateOf(waits), VideoState::kQueued);
+  EXPECT_EQ((*member_.Get(waits))->attempt(), 1);
+  EXPECT_GT((*member_.Get(runs))->attempt(), 1);
 }
 
 // Others may have taken what a node of a fleet had.
