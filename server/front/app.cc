@@ -90,6 +90,7 @@ struct App::Impl {
   CallEnvironment environment;
   HealthBoard board;
   std::optional<DataFolder> folder;
+  std::string names;  // first part of those of new videos
   std::unique_ptr<JobStore> store;
   std::unique_ptr<MediaStore> media;
   StreamPump pump;  // jobs may wake streams until they are gone
@@ -140,11 +141,11 @@ absl::Status App::Impl::OpenStores() {
   folder.emplace(std::move(opened));
   REEL_RETURN_IF_ERROR(CheckFolder(options.server, *folder));
   REEL_ASSIGN_OR_RETURN(store, OpenJobStore(folder->database_path()));
-  MediaStoreOptions media_options;
-  media_options.folder = folder->path();
-  media_options.max_bytes = data.max_bytes;
-  REEL_ASSIGN_OR_RETURN(media, OpenMediaStore(media_options, file_ops));
-  return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(media, OpenMediaStore({folder->path(), data.max_bytes}, file_ops));
+  REEL_ASSIGN_OR_RETURN(names, NamesOf(options.server, *folder, *store));
+  if (!options.server.has_log()) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server, *folder, file_ops));
+  return TakeOverIfOld(options.server, *folder, serializer, names, objects.get());
 }
 
 void App::Impl::OpenTraces() {
@@ -162,14 +163,14 @@ absl::Status App::Impl::StartJobs() {
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
   if (options.server.has_log()) {
-    REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server, *folder, file_ops));
-    fleet = std::make_unique<FleetService>(MakeNodeOptions(options, *folder), serializer, clock,
-                                           MakeSharedStore(options.server, objects.get(), *media),
-                                           MakeDiskProbe(folder->path(), *media));
+    fleet =
+        std::make_unique<FleetService>(MakeNodeOptions(options, *folder, names), serializer, clock,
+                                       MakeSharedStore(options.server, objects.get(), *media),
+                                       MakeDiskProbe(folder->path(), *media));
   }
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(
-      MakeJobOptions(options),
+      MakeJobOptions(options, names),
       SchedulerParts{*store, *media, *host, metrics.jobs(), fleet ? fleet->clock() : clock,
                      serializer, traced_ends.get(), fleet.get(), comparer.get()});
   jobs = dispatcher.get();

@@ -16,24 +16,45 @@
 #include "server/front/config/nkey_seed.h"
 #include "server/front/fleet/embedded_log.h"
 #include "server/front/fleet/nats_port.h"
+#include "server/front/folder_take_over.h"
+#include "server/front/jobs/replica.h"
 #include "server/front/objects/file_store.h"
 #include "server/front/objects/s3_store.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/front/store/disk_probe.h"
+#include "server/front/store/job_rows.h"
 #include "server/front/store/sqlite.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
 
-// First part of the names of videos; empty: drawn.
-std::string NamesOf(const ServerOptions& server) {
-  if (server.fleet.enabled()) return server.fleet.name;
-  const bool given = !server.data.replica.empty() || !server.data.experimental_log;
-  return given ? server.data.replica : "alone";
-}
+// Whose its videos are in its log.
+constexpr char kAlone[] = "alone";
 
 }  // namespace
+
+absl::StatusOr<std::string> NamesOf(const ServerOptions& server, const DataFolder& folder,
+                                    JobStore& store) {
+  if (server.fleet.enabled()) return server.fleet.name;
+  if (!server.data.experimental_log) return server.data.replica;
+  REEL_ASSIGN_OR_RETURN(const auto database, Database::OpenAgain(folder.database_path()));
+  REEL_ASSIGN_OR_RETURN(Replica::Kept kept, rows::Blobs(*database, Replica::kKind));
+  Replica replica(server.data.replica);
+  if (replica.TakeUp(std::move(kept))) {
+    store.PutBlob(Replica::kKind, replica.name(), replica.what());
+  }
+  return replica.name();
+}
+
+absl::Status TakeOverIfOld(const ServerOptions& server, const DataFolder& folder,
+                           const VideoSerializer& serializer, const std::string& names,
+                           ObjectStore* objects) {
+  if (!server.data.experimental_log || access(folder.log_path().c_str(), F_OK) == 0) {
+    return absl::OkStatus();
+  }
+  return TakeOverFolder(folder, serializer, {names, kAlone}, *objects);
+}
 
 std::vector<ModelSource> SourcesOf(const ServerOptions& server) {
   std::vector<ModelSource> sources;
@@ -73,13 +94,16 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
 absl::Status CheckFolder(const ServerOptions& server, const DataFolder& folder) {
   const std::string log = folder.log_path();
   const bool has_log = access(log.c_str(), F_OK) == 0;
-  if (has_log == server.data.experimental_log) return absl::OkStatus();
+  if (!server.data.experimental_log && has_log) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "The data folder was used with data.experimental_log, and only such a server reads its "
+        "videos: ",
+        folder.path()));
+  }
   const bool is_new = !has_log && access(folder.database_path().c_str(), F_OK) != 0;
-  // Before anything else is there: a start that is cut short here can be tried again.
-  if (is_new) return Database::Open(log).status();
-  return absl::FailedPreconditionError(
-      absl::StrCat("data.experimental_log needs a data folder of its own: ", folder.path(),
-                   " was used ", has_log ? "with it" : "without it"));
+  // Before anything else is there: what has a database and no log is taken over.
+  if (server.data.experimental_log && is_new) return Database::Open(log).status();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const ServerOptions& server,
@@ -138,13 +162,14 @@ absl::Status CheckWorkerProgram(const ProcessLauncherOptions& launcher) {
       "The worker program cannot be run; --worker_binary names another: ", launcher.binary));
 }
 
-NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder) {
+NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder,
+                            const std::string& names) {
   const FleetOptions& fleet = app.server.fleet;
   NodeOptions options;
   const bool alone = !fleet.enabled();
   options.alone = alone;
-  options.fleet = NamesOf(app.server);
-  options.node = alone ? "alone" : fleet.node;
+  options.fleet = names;
+  options.node = alone ? kAlone : fleet.node;
   options.address = fleet.advertise;
   options.gateway = fleet.gateway;
   options.seal = Seal(app.prompt_keys);
@@ -164,7 +189,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder) {
   return options;
 }
 
-JobOptions MakeJobOptions(const AppOptions& app) {
+JobOptions MakeJobOptions(const AppOptions& app, const std::string& names) {
   const ServerOptions& server = app.server;
   JobOptions options;
   options.build = absl::StrCat(app.version, " ", app.revision);
@@ -191,7 +216,8 @@ JobOptions MakeJobOptions(const AppOptions& app) {
   options.heartbeat = server.timing.heartbeat;
   options.keep = server.data.keep;
   options.in_fleet = server.has_log();
-  options.replica = NamesOf(server);
+  options.alone = server.data.experimental_log;
+  options.replica = names;
   return options;
 }
 

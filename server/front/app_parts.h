@@ -14,6 +14,7 @@
 #include "server/front/http/door_server.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
+#include "server/front/jobs/video_serializer.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/disk_watch.h"
@@ -22,6 +23,7 @@
 #include "server/front/objects/object_store.h"
 #include "server/front/store/data_folder.h"
 #include "server/front/store/file_ops.h"
+#include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 #include "server/front/traces/trace_exporter.h"
 #include "server/front/workers/process_frames_comparer.h"
@@ -35,9 +37,18 @@ std::vector<ModelSource> SourcesOf(const ServerOptions& server);
 
 // Of a server that is part of a fleet. The credentials are read now.
 absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server);
-NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder);
-// What a data folder is used for does not change: videos of the other kind would be lost.
+// First part of the names of its videos; empty: the dispatcher draws it. Of a server with a log of
+// its own the folder knows it, and is told where it is new.
+absl::StatusOr<std::string> NamesOf(const ServerOptions& server, const DataFolder& folder,
+                                    JobStore& store);
+NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder,
+                            const std::string& names);
+// A folder with a log is read by nobody else. Marks a new one.
 absl::Status CheckFolder(const ServerOptions& server, const DataFolder& folder);
+// Brings a folder without a log into one where the server has one: see TakeOverFolder.
+absl::Status TakeOverIfOld(const ServerOptions& server, const DataFolder& folder,
+                           const VideoSerializer& serializer, const std::string& names,
+                           ObjectStore* objects);
 // Null where none is configured. Refuses credentials and buckets that are wrong; a store that is
 // away is only told of. `ops` outlives it.
 absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions& server,
@@ -56,7 +67,7 @@ DiskProbe MakeDiskProbe(const std::string& folder, const MediaStore& media);
 // As ListModels tells them, a line each.
 std::string ProblemsOf(const std::vector<ServedModel>& models);
 
-JobOptions MakeJobOptions(const AppOptions& app);
+JobOptions MakeJobOptions(const AppOptions& app, const std::string& names);
 WorkerPoolOptions MakePoolOptions(const AppOptions& app);
 // Missing where no experiment has shadow renders, or the program is not there, which the log tells.
 std::unique_ptr<FramesComparer> MakeFramesComparer(const AppOptions& app);

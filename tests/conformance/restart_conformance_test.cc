@@ -104,15 +104,17 @@ class Restart : public Conformance {
     EXPECT_EQ(caller.Await(free.video.name()).state(), v1::VIDEO_STATE_SUCCEEDED);
   }
 
-  void LosesNothing(int signal);
+  // `after`: of the service that goes on with the data.
+  void LosesNothing(int signal, Life after);
   void LetsAStreamGoOn(int signal);
   void EndsABoundVideo(int signal);
 };
 
-void Restart::LosesNothing(int signal) {
+void Restart::LosesNothing(int signal, Life after) {
   Service service(GetParam(), Slow());
   const Kept kept = Fill(service);
   service.Configure(Fast());
+  service.Become(after);
   service.Restart(signal);
   Caller caller(service.server());
   Calls calls = service.Connect();
@@ -142,8 +144,16 @@ void Restart::LosesNothing(int signal) {
   caller.Await(later);
 }
 
-TEST_P(Restart, LosesNothing) { LosesNothing(SIGTERM); }
-TEST_P(Restart, ByAKillLosesNothing) { LosesNothing(SIGKILL); }
+TEST_P(Restart, LosesNothing) { LosesNothing(SIGTERM, GetParam()); }
+TEST_P(Restart, ByAKillLosesNothing) { LosesNothing(SIGKILL, GetParam()); }
+
+// A lone server that comes to have a log.
+class TakeOver : public Restart {};
+
+TEST_P(TakeOver, LosesNothing) { LosesNothing(SIGTERM, Life::kLog); }
+TEST_P(TakeOver, AfterAKillLosesNothing) { LosesNothing(SIGKILL, Life::kLog); }
+
+INSTANTIATE_TEST_SUITE_P(Alone, TakeOver, ::testing::Values(Life::kAlone));
 
 // With what its client has of it.
 void Restart::LetsAStreamGoOn(int signal) {

@@ -48,6 +48,8 @@ class Service {
   // Returns when the process and its workers are gone. A SIGTERM must end it with status 0.
   void Stop(int signal);
   void Start();
+  // From the next start on, with the same data.
+  void Become(Life life) { life_ = life; }
   // Of the next start.
   void Configure(ServiceSetup setup) { setup_ = std::move(setup); }
 
@@ -58,7 +60,7 @@ class Service {
  private:
   std::string Config() const;
 
-  const Life life_;
+  Life life_;
   ServiceSetup setup_;
   testing::TempFolder folder_;
   std::unique_ptr<NatsCluster> broker_;

@@ -133,6 +133,7 @@ void FleetReads::List(const ListQuery& query, Answer<ListPage> done) {
   listing->videos = FleetsPage(query);
   if (listing->videos.size() > listing->size) listing->enough = listing->videos.back().create_time;
   listing->done = std::move(done);
+  if (parts_.options.alone) return Finish(*listing);  // there are no others
   AskStore(std::move(listing));
 }
 

@@ -47,7 +47,7 @@ void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
     return;
   }
   for (const Video& video : page->videos) {
-    if (ReplicaOf(video.id) != parts_.options.fleet) continue;
+    if (!parts_.options.alone && ReplicaOf(video.id) != parts_.options.fleet) continue;
     const Key key{video.tenant, video.id};
     switch (UseOf(key, video)) {
       case Use::kWaits:

@@ -223,6 +223,14 @@ absl::StatusOr<std::vector<StoredFile>> Files(Database& db) {
   return found;
 }
 
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> Tombstones(Database& db) {
+  REEL_ASSIGN_OR_RETURN(Statement * query, db.Use("SELECT tenant, request_id FROM tombstones"));
+  std::vector<std::pair<std::string, std::string>> found;
+  REEL_RETURN_IF_ERROR(query->ForEachRow(
+      [&](const Statement& from) { found.emplace_back(from.GetBytes(0), from.GetBytes(1)); }));
+  return found;
+}
+
 absl::Status PutBlob(Database& db, const std::string& kind, const std::string& name,
                      const std::string& value) {
   REEL_ASSIGN_OR_RETURN(

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/front/store/job_store.h"
@@ -25,6 +26,8 @@ absl::StatusOr<std::vector<JobRow>> Page(Database& db, const PageQuery& query);
 absl::StatusOr<std::vector<JobRow>> Live(Database& db);
 absl::StatusOr<std::vector<JobRow>> Expired(Database& db, absl::Time now, int limit);
 absl::StatusOr<std::vector<StoredFile>> Files(Database& db);
+// Tenants and request ids.
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> Tombstones(Database& db);
 
 absl::Status PutBlob(Database& db, const std::string& kind, const std::string& name,
                      const std::string& value);
