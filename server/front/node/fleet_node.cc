@@ -13,8 +13,9 @@ namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr int64_t kTicksPerSecond = 10;
-// The janitor needs to know that a result has expired.
-constexpr absl::Duration kKeepExpired = absl::Hours(1);
+// The janitor needs to know that a result has expired. A log of one's own has the view to itself,
+// and so remembers a request id for a day beyond its video.
+constexpr absl::Duration kKeepExpired = absl::Hours(1), kKeepExpiredAlone = absl::Hours(24);
 // For what a drain gives back to be written.
 constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
@@ -140,7 +141,8 @@ void FleetNode::Tick(absl::Duration now) {
   if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   faces_.Prune();
-  parts_.view.ForgetExpired(parts_.clock.Wall() - kKeepExpired);
+  parts_.view.ForgetExpired(parts_.clock.Wall() -
+                            (parts_.options.alone ? kKeepExpiredAlone : kKeepExpired));
   deliveries_.Tick(now);
   // Each second, since a claim may have been on its way.
   if (!parts_.options.alone && !parts_.fitness.fit())

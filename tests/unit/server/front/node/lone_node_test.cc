@@ -185,6 +185,25 @@ TEST_F(LoneNodeTest, AnswersARequestIdWithItsVideoAlsoAfterARestart) {
             Reason::kRequestIdConflict);
 }
 
+TEST_F(LoneNodeTest, KnowsARequestIdForADayBeyondItsVideo) {
+  const NewJob job = RequestWithId("6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d");
+  const std::string id = member_.MustAsk(job)->Snapshot().id;
+  ASSERT_TRUE(ComesAtOnce([&] { return member_.pool.num_waiting() > 0; }));
+  member_.RunToEnd(member_.Take());
+  ASSERT_TRUE(ComesAtOnce([&] { return member_.StateOf(id) == VideoState::kSucceeded; }));
+  FleetView& view = member_.service->view();
+  const auto pass = [&](absl::Duration by) {
+    member_.Pass(by);
+    for (int tick = 0; tick < 10; ++tick) member_.Pass(kTick);
+    member_.MustAsk(member_.Request());  // with each write goes what nobody can ask for
+  };
+  pass(member_.options.keep + absl::Hours(23));
+  EXPECT_TRUE(view.FindVideo({"t", id}).has_value()) << "and so its request id is";
+  EXPECT_EQ(ReasonOf(member_.Ask(job).status()), Reason::kVideoExpired);
+  pass(absl::Hours(2));
+  EXPECT_FALSE(view.FindVideo({"t", id}).has_value());
+}
+
 TEST_F(LoneNodeTest, KeepsPicturesInItsFolderAndResultsWhereTheyAre) {
   const std::string id = member_.MustAsk(WithPicture(member_, "pixels"))->Snapshot().id;
   ASSERT_TRUE(ComesAtOnce([&] { return member_.pool.num_waiting() > 0; }));
