@@ -5,7 +5,9 @@
 
 #include "kernels/base/status_macros.h"
 #include "server/front/fleet/view_queries.h"
+#include "server/front/fleet/view_salvage.h"
 #include "server/front/fleet/view_tables.h"
+#include "server/front/store/salvage.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -28,8 +30,29 @@ absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::Open(const std::string& pa
   return TryOpen(path);
 }
 
-absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::OpenOnlyCopy(const std::string& path) {
+// Reads all of it: what is found now can be saved.
+absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::OpenWhole(const std::string& path) {
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<ViewStore> store, TryOpen(path));
+  const MutexLock lock(store->writer_->mutex);
+  REEL_ASSIGN_OR_RETURN(const std::string wrong,
+                        store->writer_->database->QueryText("PRAGMA quick_check(1)"));
+  if (wrong != "ok") return absl::DataLossError(wrong);
+  return store;
+}
+
+absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::OpenOnlyCopy(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<ViewStore>> opened = OpenWhole(path);
+  if (absl::IsDataLoss(opened.status())) {
+    const auto salvaged = SalvageDatabase(path, view_tables::PlanOfLog());
+    if (!salvaged.ok()) return opened;
+    Log(LogLevel::kError,
+        "The log was damaged. Every record that could be read is in a new one; videos of the "
+        "others "
+        "are lost. The damaged file is kept until the next time",
+        {{"records", salvaged->rows}, {"damaged", salvaged->damaged}, {"error", opened.status()}});
+    opened = OpenWhole(path);
+  }
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<ViewStore> store, std::move(opened));
   const MutexLock lock(store->writer_->mutex);
   REEL_RETURN_IF_ERROR(store->writer_->database->Execute("PRAGMA synchronous = FULL"));
   return store;

@@ -24,8 +24,9 @@ class ViewStore {
   // A file that cannot be read, or is of another build, is made anew: the log has what it had.
   static absl::StatusOr<std::unique_ptr<ViewStore>> Open(const std::string& path);
   static void Remove(const std::string& path);
-  // A file that holds what is nowhere else: a commit survives the machine, and a file that cannot
-  // be read or is of another build is refused and left as it is.
+  // A file that holds what is nowhere else: a commit survives the machine. Of a damaged one every
+  // record that can be read is in a new one, beside which it is kept; one of which nothing can be
+  // read, or of another build, is refused and left as it is.
   static absl::StatusOr<std::unique_ptr<ViewStore>> OpenOnlyCopy(const std::string& path);
   // One that ends with the process; readers wait for changes.
   static std::unique_ptr<ViewStore> InMemory();
@@ -55,6 +56,8 @@ class ViewStore {
   ViewStore(std::shared_ptr<Connection> writer, std::shared_ptr<Connection> reader)
       : writer_(std::move(writer)), reader_(std::move(reader)) {}
   static absl::StatusOr<std::unique_ptr<ViewStore>> TryOpen(const std::string& path);
+  // DATA_LOSS: some of it cannot be read.
+  static absl::StatusOr<std::unique_ptr<ViewStore>> OpenWhole(const std::string& path);
   static void LogFailure(const absl::Status& status);
 
   std::atomic<bool> broken_ = false;

@@ -197,7 +197,11 @@ absl::StatusOr<std::unique_ptr<Database>> OpenWhole(const std::string& path) {
 }
 
 absl::Status Salvage(const std::string& path, const absl::Status& damage) {
-  const auto salvaged = SalvageDatabase(path);
+  const auto salvaged = SalvageDatabase(path, {PrepareSchema,
+                                               {"jobs"},
+                                               {{"restarts", "job, sequence"},
+                                                {"tombstones", "tenant, request_id"},
+                                                {"blobs", "kind, name"}}});
   if (!salvaged.ok()) {
     return absl::DataLossError(absl::StrCat(
         "The database is damaged and nothing of it can be read. Put a copy of it back, or move it "

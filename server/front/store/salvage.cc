@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
-#include "server/front/store/schema.h"
 #include "server/front/store/sqlite.h"
 
 namespace reel::front {
@@ -84,23 +83,32 @@ void CopyFromBothEnds(sqlite3* from, sqlite3* to, const std::string& table,
   }
 }
 
-absl::StatusOr<int64_t> CopyAll(const std::string& from, const std::string& to) {
+absl::StatusOr<int64_t> CopyAll(const std::string& from, const std::string& to,
+                                const SalvagePlan& plan) {
   REEL_ASSIGN_OR_RETURN(const auto damaged, Database::Open(from));
   REEL_ASSIGN_OR_RETURN(const int64_t version, damaged->QueryInt("PRAGMA user_version"));
   if (version < 1) return absl::DataLossError("The database has lost its version");
   REEL_ASSIGN_OR_RETURN(const auto made, Database::Open(to));
-  REEL_RETURN_IF_ERROR(PrepareSchema(*made));
+  REEL_RETURN_IF_ERROR(plan.prepare(*made));
   REEL_RETURN_IF_ERROR(made->Execute("BEGIN"));
-  CopyByRowId(damaged->raw(), made->raw(), "jobs");
-  CopyFromBothEnds(damaged->raw(), made->raw(), "restarts", "job, sequence");
-  CopyFromBothEnds(damaged->raw(), made->raw(), "tombstones", "tenant, request_id");
-  CopyFromBothEnds(damaged->raw(), made->raw(), "blobs", "kind, name");
+  for (const std::string& table : plan.tables) CopyByRowId(damaged->raw(), made->raw(), table);
+  for (const auto& [table, key] : plan.keyed) {
+    CopyFromBothEnds(damaged->raw(), made->raw(), table, key);
+  }
+  if (plan.mend != nullptr) REEL_RETURN_IF_ERROR(plan.mend(*made));
   REEL_RETURN_IF_ERROR(made->Execute("COMMIT"));
   // All of it in the one file that takes the other's place.
   REEL_RETURN_IF_ERROR(made->Execute("PRAGMA wal_checkpoint(TRUNCATE)"));
-  return made->QueryInt(
-      "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM restarts) + "
-      "(SELECT count(*) FROM tombstones) + (SELECT count(*) FROM blobs)");
+  int64_t rows = 0;
+  const auto count = [&](const std::string& table) -> absl::Status {
+    REEL_ASSIGN_OR_RETURN(const int64_t some,
+                          made->QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str()));
+    rows += some;
+    return absl::OkStatus();
+  };
+  for (const std::string& table : plan.tables) REEL_RETURN_IF_ERROR(count(table));
+  for (const auto& keyed : plan.keyed) REEL_RETURN_IF_ERROR(count(keyed.table));
+  return rows;
 }
 
 void RemoveDatabase(const std::string& path) {
@@ -110,12 +118,12 @@ void RemoveDatabase(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<Salvaged> SalvageDatabase(const std::string& path) {
+absl::StatusOr<Salvaged> SalvageDatabase(const std::string& path, const SalvagePlan& plan) {
   const std::string made = path + ".salvaged";
   Salvaged salvaged;
   salvaged.damaged = path + ".damaged";
   RemoveDatabase(made);
-  absl::StatusOr<int64_t> rows = CopyAll(path, made);
+  absl::StatusOr<int64_t> rows = CopyAll(path, made, plan);
   if (!rows.ok()) {
     RemoveDatabase(made);
     return std::move(rows).status();

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a damaged file that has a log and its view is saved.
+#pragma once
+
+#include "server/front/store/salvage.h"
+
+namespace reel::front::view_tables {
+
+// Of a video whose record is lost its messages and its request id go as well, so that both are free
+// again.
+SalvagePlan PlanOfLog();
+
+}  // namespace reel::front::view_tables
