@@ -92,6 +92,7 @@ struct App::Impl {
   std::optional<DataFolder> folder;
   std::string names;  // first part of those of new videos
   std::unique_ptr<JobStore> store;
+  std::unique_ptr<ObjectStore> objects;
   std::unique_ptr<MediaStore> media;
   StreamPump pump;  // jobs may wake streams until they are gone
   std::unique_ptr<CollectorClient> collector;
@@ -99,7 +100,6 @@ struct App::Impl {
   std::unique_ptr<TracedEnds> traced_ends;
   std::unique_ptr<FramesComparer> comparer;
   std::unique_ptr<WorkerHost> host;
-  std::unique_ptr<ObjectStore> objects;
   std::unique_ptr<FleetService> fleet;  // null: this server is alone
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<Neighbourhood> neighbourhood;  // null: other servers are not heard
@@ -141,10 +141,10 @@ absl::Status App::Impl::OpenStores() {
   folder.emplace(std::move(opened));
   REEL_RETURN_IF_ERROR(CheckFolder(options.server, *folder));
   REEL_ASSIGN_OR_RETURN(store, OpenJobStore(folder->database_path()));
-  REEL_ASSIGN_OR_RETURN(media, OpenMediaStore({folder->path(), data.max_bytes}, file_ops));
-  REEL_ASSIGN_OR_RETURN(names, NamesOf(options.server, *folder, *store));
-  if (!options.server.has_log()) return absl::OkStatus();
   REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server, *folder, file_ops));
+  REEL_ASSIGN_OR_RETURN(media,
+                        OpenMediaStore(MakeMediaOptions(data, *folder, objects.get()), file_ops));
+  REEL_ASSIGN_OR_RETURN(names, NamesOf(options.server, *folder, *store));
   return TakeOverIfOld(options.server, *folder, serializer, names, objects.get());
 }
 

@@ -131,6 +131,13 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions
   return store;
 }
 
+MediaStoreOptions MakeMediaOptions(const DataOptions& data, const DataFolder& folder,
+                                   const ObjectStore* objects) {
+  MediaStoreOptions options{folder.path(), data.max_bytes};
+  if (objects != nullptr) options.other_bytes = [objects] { return objects->OwnBytes(); };
+  return options;
+}
+
 SharedStore MakeSharedStore(const ServerOptions& server, ObjectStore* objects,
                             const MediaStore& media) {
   if (server.data.experimental_log) return {objects, nullptr};

@@ -54,6 +54,9 @@ absl::Status TakeOverIfOld(const ServerOptions& server, const DataFolder& folder
 absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions& server,
                                                              const DataFolder& folder,
                                                              FileOps& ops);
+// `objects`, which may be null and else outlives what is made with them, has bytes in the folder.
+MediaStoreOptions MakeMediaOptions(const DataOptions& data, const DataFolder& folder,
+                                   const ObjectStore* objects);
 // Both outlive it; `objects` may be null.
 SharedStore MakeSharedStore(const ServerOptions& server, ObjectStore* objects,
                             const MediaStore& media);

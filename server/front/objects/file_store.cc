@@ -124,6 +124,7 @@ absl::Status FileStore::ReadFolder() {
       Log(LogLevel::kError, "What is known of a stored object cannot be read", {{"file", name}});
       continue;
     }
+    bytes_ += facts->digest.size;
     objects_[facts->key] = {std::move(facts->digest), facts->changed};
   }
   if (error) return absl::UnavailableError(absl::StrCat("The folder cannot be read: ", path_));
@@ -173,6 +174,7 @@ absl::Status FileStore::Put(const std::string& key, const std::string& sha256, F
   }
   const MutexLock lock(mutex_);
   objects_[key] = object;
+  bytes_ += object.digest.size;
   return absl::OkStatus();
 }
 
@@ -238,8 +240,9 @@ absl::Status FileStore::Delete(const std::string& key) {
   const MutexLock write(writes_);
   {
     const MutexLock lock(mutex_);
-    const absl::Status known = Find(key).status();
-    if (!known.ok()) return absl::IsNotFound(known) ? absl::OkStatus() : known;
+    const absl::StatusOr<Object> known = Find(key);
+    if (!known.ok()) return absl::IsNotFound(known.status()) ? absl::OkStatus() : known.status();
+    bytes_ -= known->digest.size;
     objects_.erase(key);
   }
   RemoveFiles(NameOf(key));

@@ -3,6 +3,7 @@
 // each block of a file is checked when it is read.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@ class FileStore final : public ObjectStore {
   absl::StatusOr<ObjectFacts> Head(const std::string& key) override;
   absl::Status Delete(const std::string& key) override;
   absl::StatusOr<ObjectPage> List(const std::string& prefix, const std::string& after) override;
+  int64_t OwnBytes() const override { return bytes_; }
   void Stop() override;
 
  private:
@@ -58,6 +60,7 @@ class FileStore final : public ObjectStore {
   Mutex mutex_;
   std::map<std::string, Object> objects_ ABSL_GUARDED_BY(mutex_);
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::atomic<int64_t> bytes_ = 0;  // of objects_
 };
 
 }  // namespace reel::front

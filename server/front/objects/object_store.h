@@ -71,6 +71,8 @@ class ObjectStore {
   virtual absl::StatusOr<ObjectPage> List(const std::string& prefix, const std::string& after) = 0;
 
   // Calls under way end within a second or so, later ones at once.
+  // On this server's own disk; thread-safe.
+  virtual int64_t OwnBytes() const { return 0; }
   virtual void Stop() = 0;
 };
 

@@ -148,7 +148,7 @@ class FileMediaStore final : public MediaStore {
 
   DiskUsage Usage() const override {
     DiskUsage usage;
-    usage.stored_bytes = stored_bytes_;
+    usage.stored_bytes = AllBytes();
     usage.limit_bytes =
         options_.max_bytes > 0 ? options_.max_bytes : std::numeric_limits<int64_t>::max();
     int64_t total = 0, available = 0;
@@ -162,6 +162,10 @@ class FileMediaStore final : public MediaStore {
   }
 
  private:
+  int64_t AllBytes() const {
+    return stored_bytes_ + (options_.other_bytes == nullptr ? 0 : options_.other_bytes());
+  }
+
   using Key = std::pair<std::string, int>;
   struct Task {
     absl::AnyInvocable<void()> run;
@@ -202,7 +206,7 @@ class FileMediaStore final : public MediaStore {
 
   // For so many bytes; strays go for it.
   absl::Status MakeRoom(int64_t bytes) {
-    if (options_.max_bytes > 0 && stored_bytes_ + bytes > options_.max_bytes) {
+    if (options_.max_bytes > 0 && AllBytes() + bytes > options_.max_bytes) {
       return MakeError(Reason::kStoreFull, "The store for results has reached its limit");
     }
     if (strays_.bytes() > 0) strays_.Free(bytes - RoomBesideStrays());
@@ -210,7 +214,7 @@ class FileMediaStore final : public MediaStore {
   }
 
   int64_t RoomBesideStrays() const {
-    if (options_.max_bytes > 0) return options_.max_bytes - stored_bytes_ - strays_.bytes();
+    if (options_.max_bytes > 0) return options_.max_bytes - AllBytes() - strays_.bytes();
     int64_t total = 0, available = 0;
     if (ops_.DiskBytes(media_.get(), total, available) != 0) return 0;
     return available - LeftFree(total);

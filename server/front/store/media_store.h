@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -115,6 +116,8 @@ struct MediaStoreOptions {
   std::string folder;                     // holds media/ and conditions/
   int64_t max_bytes = 0;                  // 0: the disk, see kMostLeftFree
   int64_t max_waiting_bytes = 8ll << 20;  // before the disk; above it Append waits
+  // Of others in the same folder, which `max_bytes` bounds, too; null: there are none. Any thread.
+  std::function<int64_t()> other_bytes = nullptr;
 };
 
 // `ops` outlives the store. The destructor finishes what was called.

@@ -79,6 +79,18 @@ TEST_F(FileStoreTest, KeepsObjectsOverARestartAndReadsAnyPart) {
   EXPECT_EQ(store->Head(kKey)->sha256, Sha256Hex(bytes));
 }
 
+TEST_F(FileStoreTest, TellsItsBytes) {
+  ASSERT_TRUE(Open()->PutBytes(kKey, std::string(1000, 'x'), "").ok());
+  const auto store = Open();
+  EXPECT_EQ(store->OwnBytes(), 1000);
+  ASSERT_TRUE(store->PutBytes("alone/other", "12345", "").ok());
+  EXPECT_FALSE(store->PutBytes("alone/other", "1234", "").ok());
+  EXPECT_EQ(store->OwnBytes(), 1005);
+  EXPECT_TRUE(store->Delete(kKey).ok());
+  EXPECT_TRUE(store->Delete(kKey).ok());
+  EXPECT_EQ(store->OwnBytes(), 5);
+}
+
 TEST_F(FileStoreTest, WritesOnce) {
   const auto store = Open();
   ASSERT_TRUE(store->PutBytes(kKey, "first", "").ok());

@@ -365,5 +365,26 @@ TEST_F(MediaStoreTest, HoldsAFastWriterBeforeASlowDisk) {
   EXPECT_EQ(Finish("a")->size, 1800);
 }
 
+TEST(MediaStoreBytes, OfOthersInItsFolderCountTowardsTheLimit) {
+  const reel::testing::TempFolder temp;
+  std::filesystem::create_directory(temp.path() + "/media");
+  std::filesystem::create_directory(temp.path() + "/conditions");
+  SmallDisk disk;
+  std::atomic<int64_t> others = 60;
+  MediaStoreOptions options{temp.path(), 100};
+  options.other_bytes = [&] { return others.load(); };
+  const auto store = *OpenMediaStore(options, disk);
+  const auto put = [&](const std::string& id, size_t size) {
+    return AwaitStatus([&](auto done) {
+      store->PutConditions(id, {std::make_shared<const std::string>(size, 'x')}, std::move(done));
+    });
+  };
+  EXPECT_EQ(store->Usage().stored_bytes, 60);
+  EXPECT_EQ(ReasonOf(put("a", 50)), Reason::kStoreFull);
+  others = 40;
+  EXPECT_TRUE(put("b", 50).ok());
+  EXPECT_EQ(store->Usage().stored_bytes, 90);
+}
+
 }  // namespace
 }  // namespace reel::front
