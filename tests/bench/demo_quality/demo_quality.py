@@ -8,7 +8,7 @@
   demo_quality.py --out DIR --reel build/cuda/bin/reel-render --device cuda:0 --dtype bf16 --kernels fp8 --processes 12
   demo_quality.py --out DIR --truth                     the judge's own test: clips of the generator
 
-Writes score.md, prompts.tsv (each prompt with what was wanted and what was seen) and sheet.png.
+Writes score.md, prompts.tsv (each prompt with what was wanted, seen and heard) and sheet.png.
 """
 
 import argparse
@@ -29,6 +29,7 @@ import report  # noqa: E402
 import sheets  # noqa: E402
 from judge import judge  # noqa: E402
 from prompts import SCENE_SHARE, unseen_prompts  # noqa: E402
+from sound_judge import Heard, Wanted, listen, right, touches  # noqa: E402
 from world import Mix, draw  # noqa: E402
 
 
@@ -42,17 +43,25 @@ def clips_of(options: argparse.Namespace, prompts: list, settings: renderers.Set
     return renderers.with_diffusers(options.model, prompts, settings, options.device, options.batch)
 
 
-def score(options: argparse.Namespace, prompts: list, guidance: float, pool: concurrent.futures.Executor) -> tuple[list, list]:
-    """What the judge saw in each clip, and strips of frames for the sheet."""
+def score(options: argparse.Namespace, prompts: list, guidance: float, pool: concurrent.futures.Executor) -> tuple[list, list, list]:
+    """What the judges saw and heard in each clip, and strips of frames for the sheet. Of silent models nothing is heard."""
     settings = renderers.Settings(options.width, options.height, options.frames, options.steps, guidance, options.frame_rate,
                                   options.negative)
-    strips, pending = [], []
-    for clip in clips_of(options, prompts, settings):
-        pending.append(pool.submit(judge, clip))
+    strips, pending, listening = [], [], []
+    for clip, prompt in zip(clips_of(options, prompts, settings), prompts):
+        frames = clip.frames
+        pending.append(pool.submit(judge, frames))
+        if clip.wave is not None:
+            listening.append(pool.submit(judge_sound, clip, prompt.sound, options.frame_rate))
         if len(strips) < options.strips:
-            small = clip[:, ::2, ::2] if clip.shape[1] >= 256 else clip
+            small = frames[:, ::2, ::2] if frames.shape[1] >= 256 else frames
             strips.append(sheets.strip((small * 255).clip(0, 255).astype(np.uint8), 6))
-    return [each.result() for each in pending], strips
+    return [each.result() for each in pending], [each.result() for each in listening], strips
+
+
+def judge_sound(clip: renderers.Clip, wanted: Wanted, frame_rate: float) -> tuple[Heard, dict[str, bool]]:
+    heard = listen(clip.wave, clip.rate)
+    return heard, right(wanted, heard, touches(clip.frames, frame_rate) if wanted.bounces else [])
 
 
 def main() -> int:
@@ -80,17 +89,19 @@ def main() -> int:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     prompts = unseen_prompts(options.count, options.seed)
-    rows = {}
+    rows, sounds = {}, {}
     fresh = multiprocessing.get_context("spawn")  # a fork would inherit a GPU's state
     with concurrent.futures.ProcessPoolExecutor(options.judges, fresh) as pool:
         for guidance in options.guidance:
-            seen, strips = score(options, prompts, guidance, pool)
+            seen, heard, strips = score(options, prompts, guidance, pool)
             rows[guidance] = report.rates(prompts, seen)
+            if heard:
+                sounds[guidance] = report.sound_rates([answers for _, answers in heard])
             if guidance == options.guidance[0]:
-                report.write_prompts(options.out / "prompts.tsv", prompts, seen)
+                report.write_prompts(options.out / "prompts.tsv", prompts, seen, heard)
                 sheets.save(options.out / "sheet.png", strips)
-            print(report.table(options, rows), flush=True)
-    (options.out / "score.md").write_text(report.table(options, rows), encoding="utf-8")
+            print(report.table(options, rows) + report.sound_table(sounds), flush=True)
+    (options.out / "score.md").write_text(report.table(options, rows) + report.sound_table(sounds), encoding="utf-8")
     return 0
 
 

@@ -8,6 +8,7 @@ import torch
 
 import captions
 from judge import Verdict
+from sound_judge import Wanted, wanted_sound
 from world import COLOURS, GROUND_COLOURS, GROUNDS, INTS, MOTIONS, PATTERNS, SHAPES, Mix, draw
 
 SCENE_SHARE = 0.12  # of the prompts have a scene behind the object, the others a pattern
@@ -18,12 +19,14 @@ class Prompt:
     text: str
     seed: int
     wanted: Verdict
+    sound: Wanted
 
 
 def unseen_prompts(count: int, seed: int = 20) -> list[Prompt]:
     scenes = draw(count, torch.Generator().manual_seed(seed), Mix(0.0, SCENE_SHARE, 0.0), unseen=True)
     rng = random.Random(seed)
-    return [Prompt(captions.caption(row, rng, unseen=True), number, wanted(row)) for number, row in enumerate(scenes.ints.tolist())]
+    return [Prompt(captions.caption(row, rng, unseen=True), number, wanted(row), wanted_sound(row))
+            for number, row in enumerate(scenes.ints.tolist())]
 
 
 def wanted(row: list[int]) -> Verdict:

@@ -10,6 +10,9 @@ from prompts import Prompt
 COLUMNS = ("colour", "shape", "motion", "ground colour", "pattern", "background", "all", "swapped")
 # Bars at 256x256x49 for a model that was trained on a GPU.
 BARS = {"colour": 95, "shape": 85, "motion": 90, "background": 95}
+# Of the clips that ask for each: a pitch within a semitone, the side that a sound moves to, whether it swells, and hits
+# within 80 ms of the touches that are seen.
+SOUND_BARS = {"pitch": 90, "pan": 90, "loudness": 90, "hits": 80}
 
 
 def rates(prompts: list[Prompt], seen: list[Verdict]) -> dict[str, float]:
@@ -55,11 +58,36 @@ def table(options: argparse.Namespace, rows: dict[float, dict[str, float]]) -> s
     return "\n".join(lines) + "\n"
 
 
-def write_prompts(path: pathlib.Path, prompts: list[Prompt], seen: list[Verdict]) -> None:
+def sound_rates(answers: list[dict[str, bool]]) -> dict[str, tuple[float, int]]:
+    """Percent of the clips that ask for each of SOUND_BARS, and how many those are."""
+    asked = {name: [each[name] for each in answers if name in each] for name in SOUND_BARS}
+    return {name: (100 * sum(good) / max(1, len(good)), len(good)) for name, good in asked.items()}
+
+
+def sound_table(rows: dict[float, dict[str, tuple[float, int]]]) -> str:
+    if not rows:
+        return ""
+    counts = next(iter(rows.values()))
+    lines = ["", "| sound, guidance | " + " | ".join(f"{name} (of {counts[name][1]})" for name in SOUND_BARS) + " |",
+             "|" + "---|" * (len(SOUND_BARS) + 1)]
+    for guidance, row in rows.items():
+        name = f"{guidance:g}" if guidance > 1 else "off"
+        lines.append(f"| {name} | " + " | ".join(f"{row[column][0]:.1f}" for column in SOUND_BARS) + " |")
+    lines.append("| bar | " + " | ".join(str(bar) for bar in SOUND_BARS.values()) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def write_prompts(path: pathlib.Path, prompts: list[Prompt], seen: list[Verdict], heard: list) -> None:
+    """`heard` has a Heard and answers for each prompt, or nothing."""
     with open(path, "w", encoding="utf-8") as file:
-        file.write("seed\tprompt\twanted\tseen\n")
-        for prompt, verdict in zip(prompts, seen):
-            file.write(f"{prompt.seed}\t{prompt.text}\t{_words(prompt.wanted)}\t{_words(verdict)}\n")
+        file.write("seed\tprompt\twanted\tseen\theard\twrong sound\n")
+        for number, (prompt, verdict) in enumerate(zip(prompts, seen)):
+            sound, wrong = "", ""
+            if heard:
+                what, answers = heard[number]
+                sound = f"{what.pitch:.0f} Hz {what.pan or '-'} {what.loudness or '-'} {' '.join(f'{hit:.2f}' for hit in what.hits)}"
+                wrong = " ".join(name for name, good in answers.items() if not good)
+            file.write(f"{prompt.seed}\t{prompt.text}\t{_words(prompt.wanted)}\t{_words(verdict)}\t{sound}\t{wrong}\n")
 
 
 def _words(verdict: Verdict) -> str:
