@@ -51,8 +51,10 @@ def trained_modules(stage: Stage, vae) -> dict[str, nn.Module]:
     return {"vae.decoder": vae.decoder} if stage.decoder_only else {"vae": vae}
 
 
-def loss_of(stage: Stage, vae, frames: int, side: int) -> Callable[..., Tensor]:
+def loss_of(stage: Stage, vae) -> Callable[..., Tensor]:
     """The loss of a batch: rows of scenes, rows of views, and three weights (L1, differences, divergence)."""
+    frames, side = stage.frames, stage.side
+
     def loss(ints: Tensor, reals: Tensor, views: Tensor, weights: Tensor) -> Tensor:
         with torch.autocast(ints.device.type, enabled=False), torch.no_grad():
             video = render(Scenes(ints, reals), View.of_rows(views), frames, side, side)
@@ -82,15 +84,14 @@ def loss_of(stage: Stage, vae, frames: int, side: int) -> Callable[..., Tensor]:
 
 
 class AutoencoderStage:
-    """Feeds one stage. `advance` does a few steps at the rate that the elapsed share asks for."""
+    """Feeds one stage's loss. `advance` does a few steps at the rate that the elapsed share asks for."""
 
-    def __init__(self, stage: Stage, vae, optimiser, seed: int, options, compiled: bool = False):
-        self._stage, self._vae, self._optimiser = stage, vae, optimiser
+    def __init__(self, stage: Stage, loss: Callable[..., Tensor], optimiser, seed: int, options, compiled: bool = False):
+        self._stage, self._optimiser = stage, optimiser
         self._device = optimiser.device
         self._generator = torch.Generator(self._device).manual_seed(seed)
         self._batch = options.batch or (stage.batch if options.gpu else stage.small_batch)
         self._shorts = torch.tensor([float(s) for s in stage.shorts], device=self._device)
-        loss = loss_of(stage, vae, stage.frames, stage.side)
         self._step = Step(torch.compile(loss, dynamic=False) if compiled else loss, optimiser, options.gpu)
         self._weights = torch.zeros(3, device=self._device)
         self._left: list[tuple[Tensor, Tensor, Tensor]] = []

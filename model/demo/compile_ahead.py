@@ -62,7 +62,8 @@ def main() -> int:
         if stage.compile and stage.name not in sys.argv[2:]:
             began = time.monotonic()
             optimiser = Optimiser(autoencoder_stages.trained_modules(stage, vae), 0.99, skip=("timestep_scale_multiplier",))
-            autoencoder_stages.AutoencoderStage(stage, vae, optimiser, 0, options, compiled=True).advance(0.5, 0)
+            loss = autoencoder_stages.loss_of(stage, vae)
+            autoencoder_stages.AutoencoderStage(stage, loss, optimiser, 0, options, compiled=True).advance(0.5, 0)
             torch.cuda.synchronize()
             said(stage.name, began)
     began = time.monotonic()

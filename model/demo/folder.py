@@ -43,23 +43,23 @@ MANIFEST = "SHA256SUMS"
 
 def write(folder: pathlib.Path, vae: nn.Module, transformer: nn.Module, text_encoder: nn.Module) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    _write_json(folder / "model_index.json", INDEX)
-    _write_json(folder / "reel.json", CARD)
-    _write_json(folder / "scheduler/scheduler_config.json", SCHEDULER)
+    write_json(folder / "model_index.json", INDEX)
+    write_json(folder / "reel.json", CARD)
+    write_json(folder / "scheduler/scheduler_config.json", SCHEDULER)
     version = {"_diffusers_version": "0.42.1"}
-    _write_json(folder / "vae/config.json", {"_class_name": "AutoencoderKLLTXVideo"} | version | networks.VAE)
-    _write_json(folder / "transformer/config.json",
+    write_json(folder / "vae/config.json", {"_class_name": "AutoencoderKLLTXVideo"} | version | networks.VAE)
+    write_json(folder / "transformer/config.json",
                 {"_class_name": "LTXVideoTransformer3DModel"} | version | networks.TRANSFORMER)
-    _write_json(folder / "text_encoder/config.json",
+    write_json(folder / "text_encoder/config.json",
                 {"architectures": ["T5EncoderModel"], "model_type": "t5", "dtype": "bfloat16"} | networks.TEXT_ENCODER)
     tokenizer.save(folder / "tokenizer")
     _write_weights(folder / "vae/diffusion_pytorch_model.safetensors", vae)
     _write_weights(folder / "transformer/diffusion_pytorch_model.safetensors", transformer)
     _write_weights(folder / "text_encoder/model.safetensors", text_encoder)
-    _write_manifest(folder)
+    write_manifest(folder)
 
 
-def _write_json(path: pathlib.Path, value: dict) -> None:
+def write_json(path: pathlib.Path, value: dict) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
@@ -72,7 +72,7 @@ def _write_weights(path: pathlib.Path, module: nn.Module) -> None:
     path.chmod(0o644)  # save_file's is the owner's alone
 
 
-def _write_manifest(folder: pathlib.Path) -> None:
+def write_manifest(folder: pathlib.Path) -> None:
     """As sha256sum writes it: `sha256sum --check SHA256SUMS` in the folder, and reeld before it serves the model."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n" for path in files]

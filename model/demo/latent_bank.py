@@ -10,6 +10,7 @@ from torch import Tensor
 import captions
 from networks import CHANNELS, TEXT, encode_video
 from render import render_whole
+from ring import Ring
 from tokenizer import LONGEST, Encoder
 from world import Mix, draw
 
@@ -58,8 +59,9 @@ class LatentBank:
         self._generator = torch.Generator(self._device).manual_seed(seed)
         self._rng = random.Random(seed)
         self._shares = shares(gpu)
-        self._rings = {bucket: _Ring(bucket, max(8, int(capacity * (share + 0.02))), self._device)
-                       for bucket, share in self._shares.items()}
+        self._rings = {bucket: Ring(max(8, int(capacity * (share + 0.02))), {
+            "latents": ((bucket.tokens, CHANNELS), torch.bfloat16), "ids": ((WORDINGS, LONGEST), torch.int64),
+            "lengths": ((WORDINGS,), torch.int64)}, self._device) for bucket, share in self._shares.items()}
         junk = [" ".join(self._rng.choices(captions.FILLERS, k=self._rng.randint(1, 8))) for _ in range(512)]
         junk[:256] = [""] * 256  # half of what is said of no clip in particular is nothing at all
         self._junk, self._junk_lengths = (tensor.to(self._device) for tensor in self._encoder(junk))
@@ -86,7 +88,8 @@ class LatentBank:
         packed = ((latents - mean) / std).flatten(2).transpose(1, 2).to(torch.bfloat16)
         texts = [captions.caption(row, self._rng) for row in ints.tolist() for _ in range(WORDINGS)]
         ids, lengths = self._encoder(texts)
-        self._rings[bucket].put(packed, ids.view(len(ints), WORDINGS, -1), lengths.view(len(ints), WORDINGS))
+        self._rings[bucket].put(len(ints), latents=packed, ids=ids.view(len(ints), WORDINGS, -1),
+                                lengths=lengths.view(len(ints), WORDINGS))
         return len(ints)
 
     def ready(self) -> bool:
@@ -100,12 +103,12 @@ class LatentBank:
         ring, device = self._rings[bucket], self._device
         pick = torch.randint(ring.filled, (count,), generator=self._generator, device=device)
         wording = torch.randint(WORDINGS, (count,), generator=self._generator, device=device)
-        ids, lengths = ring.ids[pick, wording], ring.lengths[pick, wording]
+        ids, lengths = ring.tensors["ids"][pick, wording], ring.tensors["lengths"][pick, wording]
         drop = torch.rand(count, generator=self._generator, device=device) < 0.1
         junk = torch.randint(len(self._junk), (count,), generator=self._generator, device=device)
         ids = torch.where(drop[:, None], self._junk[junk], ids)
         lengths = torch.where(drop, self._junk_lengths[junk], lengths)
-        return ring.latents[pick], torch.nn.functional.pad(ids, (0, TEXT - LONGEST)), lengths
+        return ring.tensors["latents"][pick], torch.nn.functional.pad(ids, (0, TEXT - LONGEST)), lengths
 
     def _clips(self, bucket: Bucket) -> int:
         pixels = 60_000_000 if self._gpu else 3_300_000
@@ -120,22 +123,3 @@ class LatentBank:
             with torch.autocast(self._device.type, dtype=torch.bfloat16):
                 parts.append(encode_video(self._vae, video)[0].float())
         return torch.cat(parts), scenes.ints
-
-
-class _Ring:
-    def __init__(self, bucket: Bucket, capacity: int, device):
-        self.latents = torch.zeros(capacity, bucket.tokens, CHANNELS, dtype=torch.bfloat16, device=device)
-        self.ids = torch.zeros(capacity, WORDINGS, LONGEST, dtype=torch.int64, device=device)
-        self.lengths = torch.ones(capacity, WORDINGS, dtype=torch.int64, device=device)
-        self.capacity, self.written = capacity, 0
-
-    @property
-    def filled(self) -> int:
-        return min(self.written, self.capacity)
-
-    def put(self, latents: Tensor, ids: Tensor, lengths: Tensor) -> None:
-        where = (self.written + torch.arange(len(latents), device=latents.device)) % self.capacity
-        self.latents[where] = latents
-        self.ids[where] = ids.to(latents.device)
-        self.lengths[where] = lengths.to(latents.device)
-        self.written += len(latents)

@@ -45,7 +45,7 @@ def render(scenes: Scenes, view: View, frames: int, height: int, width: int) -> 
     whole = {name: scenes.ints[:, i, None, None, None] for i, name in enumerate(INTS)}
     real = {name: scenes.reals[:, i, None, None, None] for i, name in enumerate(REALS)}
     device = scenes.ints.device
-    short, wide, high, left, top, start, step = (v[:, None, None, None] for v in vars(view).values())
+    short, wide, high, left, top, start, step = view.rows()[:, :, None, None, None].unbind(dim=1)
     x = (torch.arange(width, device=device)[None, None, None, :] + 0.5 + left) / short - wide / 2
     y = (torch.arange(height, device=device)[None, None, :, None] + 0.5 + top) / short - high / 2
     u = (start + step * torch.arange(frames, device=device)[None, :, None, None]).clamp(0, 1)

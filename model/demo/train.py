@@ -10,11 +10,9 @@ weights is DIR/weights, the losses are in DIR/train.log, the sample sheets besid
 """
 
 import argparse
-import json
 import pathlib
 import platform
 import sys
-import time
 
 import diffusers
 import torch
@@ -28,53 +26,37 @@ import networks
 import sheets
 import tokenizer
 from autoencoder_stages import AutoencoderStage, Stage
-from checkpoint import Checkpoint
 from latent_bank import LatentBank
+from staged_run import StagedRun
 from training import Clock, Optimiser
 
 DENOISER_SHARE = 0.48
-LOG_SECONDS, SAVE_SECONDS = 20.0, 60.0
 
 
-class Run:
+class Training:
     def __init__(self, options: argparse.Namespace):
         self.options = options
-        self.device = torch.device("cuda" if options.gpu else "cpu")
+        device = torch.device("cuda" if options.gpu else "cpu")
         options.out.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(options.seed)
-        self.vae = networks.new_vae().to(self.device)
-        self.transformer = networks.new_transformer().to(self.device)
-        self.text_encoder = networks.new_text_encoder().to(self.device)
-        self.modules = {"vae": self.vae, "transformer": self.transformer, "text_encoder": self.text_encoder}
-        self.checkpoint = Checkpoint(options.out / "checkpoint.safetensors")
-        self.restored = self.checkpoint.load(self.modules)
-        self.facts = self.checkpoint.facts
-        if options.again != self.facts.get("again", []):  # a run that is killed and goes on does not begin them anew
-            self.facts["finished"] = [name for name in self.facts["finished"] if name not in options.again]
-            self.facts.update(again=options.again, stage="", used=0.0, steps=0)
-        self.facts["runs"] += 1
-        self.seed = options.seed + 1000 * self.facts["runs"]
-        torch.manual_seed(self.seed)
-        self.began = time.monotonic()
+        self.vae = networks.new_vae().to(device)
+        self.transformer = networks.new_transformer().to(device)
+        self.text_encoder = networks.new_text_encoder().to(device)
+        self.run = StagedRun(options, {"vae": self.vae, "transformer": self.transformer, "text_encoder": self.text_encoder})
+        self.device = device
         self.compiler = None
         if options.gpu and options.compile:
-            self.compiler = compile_ahead.begin(options.out, self.facts["finished"])
-
-    def say(self, **facts) -> None:
-        line = json.dumps({"t": round(time.monotonic() - self.began, 1)} | facts)
-        print(line, flush=True)
-        with open(self.options.out / "train.log", "a", encoding="utf-8") as log:
-            log.write(line + "\n")
+            self.compiler = compile_ahead.begin(options.out, self.run.facts["finished"])
 
     def all_stages(self) -> None:
-        self.say(run=self.facts["runs"], device=torch.cuda.get_device_name() if self.options.gpu else platform.processor(),
-                 torch=torch.__version__, diffusers=diffusers.__version__, transformers=transformers.__version__,
-                 minutes=self.options.minutes, seed=self.options.seed,
-                 parameters={name: networks.parameter_count(module) for name, module in self.modules.items()})
+        self.run.say(run=self.run.facts["runs"], device=torch.cuda.get_device_name() if self.options.gpu else platform.processor(),
+                     torch=torch.__version__, diffusers=diffusers.__version__, transformers=transformers.__version__,
+                     minutes=self.options.minutes, seed=self.options.seed,
+                     parameters={name: networks.parameter_count(module) for name, module in self.run.modules.items()})
         for stage in autoencoder_stages.STAGES:
-            if stage.name not in self.facts["finished"]:
+            if not self.run.is_finished(stage.name):
                 self.autoencoder(stage)
-        if "denoiser" not in self.facts["finished"]:
+        if not self.run.is_finished("denoiser"):
             self.denoiser()
         self.export()
         if self.compiler is not None:
@@ -84,65 +66,39 @@ class Run:
         modules = autoencoder_stages.trained_modules(stage, self.vae)
         optimiser = Optimiser(modules, stage.mean_decay, skip=("timestep_scale_multiplier",))
         compiled = stage.compile and compile_ahead.works(self.options.out, stage.name)
-        feed = AutoencoderStage(stage, self.vae, optimiser, self.seed, self.options, compiled)
-        self.loop(stage.name, stage.share, optimiser, feed)
+        loss = autoencoder_stages.loss_of(stage, self.vae)
+        feed = AutoencoderStage(stage, loss, optimiser, self.run.seed, self.options, compiled)
+        self.run.stage(stage.name, stage.share, optimiser, feed)
         clips = 16 if self.options.gpu else 4
         frames, side = (49, 256) if self.options.gpu else (17, 128)
-        self.say(stage=stage.name, psnr_at=[frames, side], psnr=round(autoencoder_stages.psnr(self.vae, clips, frames, side), 2),
-                 psnr_128=round(autoencoder_stages.psnr(self.vae, clips, 17, 128), 2))
+        self.run.say(stage=stage.name, psnr_at=[frames, side], psnr=round(autoencoder_stages.psnr(self.vae, clips, frames, side), 2),
+                     psnr_128=round(autoencoder_stages.psnr(self.vae, clips, 17, 128), 2))
         sheets.reconstructions(self.options.out / f"vae-{stage.name}.png", self.vae, 8, 17, 128)
         if stage == autoencoder_stages.STAGES[-1]:
             sheets.reconstructions(self.options.out / "vae-full.png", self.vae, 8, frames, side)
 
     def denoiser(self) -> None:
-        bank = LatentBank(self.vae, tokenizer.model_bytes(), self.options.bank, self.seed, self.options.gpu)
+        bank = LatentBank(self.vae, tokenizer.model_bytes(), self.options.bank, self.run.seed, self.options.gpu)
         minutes = self.options.minutes * DENOISER_SHARE
-        if self.facts["stage"] != "denoiser" and "denoiser" not in self.facts["results"]:
+        if self.run.facts["stage"] != "denoiser" and "denoiser" not in self.run.facts["results"]:
             bank.measure()
         filling = Clock((0.08 if self.options.gpu else 0.15) * minutes)
         while filling.share() < 1 or not bank.ready():
             bank.add()
-        self.say(stage="denoiser", bank=bank.size(), latents_mean=round(float(self.vae.latents_mean.abs().mean()), 3),
-                 latents_std=[round(float(self.vae.latents_std.min()), 3), round(float(self.vae.latents_std.max()), 3)])
+        self.run.say(stage="denoiser", bank=bank.size(), latents_mean=round(float(self.vae.latents_mean.abs().mean()), 3),
+                     latents_std=[round(float(self.vae.latents_std.min()), 3), round(float(self.vae.latents_std.max()), 3)])
         modules = denoiser_stage.trained_modules(self.transformer, self.text_encoder)
         optimiser = Optimiser(modules, denoiser_stage.MEAN_DECAY, denoiser_stage.WEIGHT_DECAY)
         if compile_ahead.works(self.options.out, compile_ahead.DENOISER):
             compile_ahead.compile_blocks(self.transformer)
-        feed = denoiser_stage.DenoiserStage(self.transformer, self.text_encoder, bank, optimiser, self.seed, self.options)
-        self.loop("denoiser", (0.92 if self.options.gpu else 0.85) * DENOISER_SHARE, optimiser, feed)
-        self.say(stage="denoiser", gap=[round(e, 3) for e in feed.caption_gap()], bank=bank.size())
-
-    def loop(self, name: str, share: float, optimiser: Optimiser, feed) -> None:
-        """Runs one stage for its share of the minutes, from where the checkpoint left it."""
-        steps = 0
-        if self.facts["stage"] == name:
-            optimiser.restore(self.restored)
-            steps = self.facts["steps"]
-        clock = Clock(share * self.options.minutes, self.facts["used"] if self.facts["stage"] == name else 0.0)
-        said = saved = clock.used()
-        while clock.share() < 1:
-            steps += feed.advance(clock.share(), steps)
-            if self.options.gpu:
-                torch.cuda.synchronize()
-            if clock.used() - said >= LOG_SECONDS:
-                said = clock.used()
-                gap = {"gap": [round(e, 3) for e in feed.caption_gap()]} if hasattr(feed, "caption_gap") else {}
-                self.say(stage=name, share=round(clock.share(), 3), steps=steps, loss=round(feed.mean_loss(), 4), **gap)
-            if clock.used() - saved >= SAVE_SECONDS:
-                saved = clock.used()
-                self.facts.update(stage=name, used=clock.used(), steps=steps)
-                self.checkpoint.save(self.modules, optimiser.state())
-        optimiser.settle()
-        self.facts["finished"].append(name)
-        self.facts.update(stage="", used=0.0, steps=0)
-        self.facts["results"][name] = {"steps": steps, "loss": round(feed.mean_loss(), 4)}
-        self.say(stage=name, finished=True, steps=steps)
-        self.checkpoint.save(self.modules, {})
+        feed = denoiser_stage.DenoiserStage(self.transformer, self.text_encoder, bank, optimiser, self.run.seed, self.options)
+        self.run.stage("denoiser", (0.92 if self.options.gpu else 0.85) * DENOISER_SHARE, optimiser, feed)
+        self.run.say(stage="denoiser", gap=[round(e, 3) for e in feed.caption_gap()], bank=bank.size())
 
     def export(self) -> None:
         weights = self.options.out / "weights"
         folder.write(weights, self.vae, self.transformer, self.text_encoder)
-        self.say(weights=str(weights.name), bytes=folder.size(weights), results=self.facts["results"])
+        self.run.say(weights=str(weights.name), bytes=folder.size(weights), results=self.run.facts["results"])
         frames, side = (49, 256) if self.options.gpu else (17, 128)
         sheets.generated(self.options.out / "samples.png", weights, self.device, frames, side)
 
@@ -163,7 +119,7 @@ def main() -> int:
     options.gpu = torch.cuda.is_available() and not options.cpu
     if options.gpu:
         compile_ahead.prepare()
-    Run(options).all_stages()
+    Training(options).all_stages()
     return 0
 
 
