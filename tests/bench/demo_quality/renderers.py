@@ -78,8 +78,9 @@ def with_reel(reel: Reel, model: pathlib.Path, prompts: list[Prompt], settings: 
     from safetensors import safe_open
     sound = []
     if has_sound(model):
-        sound = ["--audio-guidance-scale", str(settings.guidance), "--guidance-rescale", "0", "--stg-scale", "0",
-                 "--modality-scale", "1", "--max-text-tokens", str(TEXT)]
+        sound = ["--audio-guidance-scale", str(settings.guidance), "--guidance-rescale", "0", "--audio-guidance-rescale", "0",
+                 "--stg-scale", "0", "--audio-stg-scale", "0", "--modality-scale", "1", "--audio-modality-scale", "1",
+                 "--max-text-tokens", str(TEXT)]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(reel.together) as pool:
 
         def render(numbered: tuple[int, Prompt]) -> Clip:

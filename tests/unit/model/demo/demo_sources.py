@@ -6,4 +6,4 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 WEIGHTS = ROOT / "model/demo/weights"
-sys.path[:0] = [str(ROOT / "model/demo"), str(ROOT / "tests/bench/demo_quality")]
+sys.path[:0] = [str(ROOT / "model/demo"), str(ROOT / "model/demo/films"), str(ROOT / "tests/bench/demo_quality")]
