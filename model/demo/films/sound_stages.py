@@ -31,8 +31,8 @@ class SoundStage:
     flat: float = 0.4
 
 
-AUTOENCODER = SoundStage("sound", 0.08, 26, 96, 6, 2e-3)
-VOCODER = SoundStage("vocoder", 0.14, 13, 48, 4, 1e-3, mean_decay=0.998)
+AUTOENCODER = SoundStage("sound", 0.07, 26, 96, 6, 2e-3)
+VOCODER = SoundStage("vocoder", 0.18, 13, 48, 4, 1e-3, mean_decay=0.998)
 STAGES = (AUTOENCODER, VOCODER)
 
 
