@@ -15,7 +15,7 @@ from world import Mix, Scenes, draw
 
 SHORTS = (128, 192, 256, 256, 256, 256, 384, 512)
 DECODER = Stage("decoder", 0.21, 25, 128, 24, 1, 1e-3, SHORTS, mean_decay=0.998, flat=0.3)
-ENCODER = Stage("encoder", 0.06, 17, 128, 32, 1, 2e-3, SHORTS, mean_decay=0.995, flat=0.3, compile=False)
+ENCODER = Stage("encoder", 0.04, 17, 128, 32, 1, 2e-3, SHORTS, mean_decay=0.995, flat=0.3, compile=False)
 STAGES = (DECODER, ENCODER)
 EDGE_WEIGHT = 4.0   # of pixels at an outline, where corners are lost
 NOISIEST = 0.06     # of half of the latents: the transformer's have some noise too

@@ -129,7 +129,8 @@ class Training:
         modules = self.run.modules
         bank = FilmBank(self.teacher, modules["vae"], modules["sound_vae"], self.options.bank, self.run.seed, self.options.gpu)
         share = self.shares[film_stage.NAME]
-        if self.run.facts["stage"] != film_stage.NAME and self.options.start is None:
+        new_sound = self.options.start is None or sound_stages.AUTOENCODER.name in self.options.only
+        if self.run.facts["stage"] != film_stage.NAME and new_sound:
             bank.measure()
         filling = Clock(film_stage.FILLING * share * self.options.minutes)
         while filling.share() < 1 or not bank.ready():
