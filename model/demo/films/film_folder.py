@@ -7,6 +7,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+import ears
 import film_networks
 import film_tokenizer
 from folder import write_json, write_manifest
@@ -44,7 +45,8 @@ def write(folder: pathlib.Path, modules: dict[str, nn.Module]) -> None:
         head = {"_class_name": kind} | VERSION if kind else {"architectures": ["Gemma3ForConditionalGeneration"], "dtype": "bfloat16"}
         write_json(folder / part / "config.json", head | config)
         module = modules[name] if kind else film_networks.whole_text_encoder(modules[name])
-        tensors = {key: value.detach().to("cpu", torch.bfloat16).contiguous() for key, value in module.state_dict().items()
+        weights = ears.both_ears(module.ear.state_dict()) if name == "vocoder" else module.state_dict()
+        tensors = {key: value.detach().to("cpu", torch.bfloat16).contiguous() for key, value in weights.items()
                    if key != "lm_head.weight"}  # an alias of the embedding
         save_file(tensors, folder / part / file, metadata={"format": "pt"})
         (folder / part / file).chmod(0o644)  # save_file's is the owner's alone
@@ -55,5 +57,7 @@ def write(folder: pathlib.Path, modules: dict[str, nn.Module]) -> None:
 def read(folder: pathlib.Path, modules: dict[str, nn.Module]) -> None:
     for name, part, _, _, file, prefix in PARTS:
         stored = {key.removeprefix(prefix): value for key, value in load_file(folder / part / file).items()}
+        if name == "vocoder":
+            stored = {f"ear.{key}": value for key, value in ears.one_ear(stored).items()}
         for key, value in modules[name].state_dict().items():
             value.copy_(stored[key])

@@ -7,11 +7,11 @@ import torch
 import torch.nn.functional as F
 from diffusers import AutoencoderKLLTX2Audio, AutoencoderKLLTX2Video, LTX2VideoTransformer3DModel
 from diffusers.pipelines.ltx2.connectors import LTX2TextConnectors
-from diffusers.pipelines.ltx2.vocoder import LTX2Vocoder
 from torch import Tensor, nn
 from transformers import Gemma3Config, Gemma3ForConditionalGeneration, Gemma3TextConfig, Gemma3TextModel
 
 import sounds
+from ears import Ears
 from film_tokenizer import LONGEST, VOCABULARY
 
 CHANNELS = 64  # of a video token's latents
@@ -40,7 +40,7 @@ SOUND_VAE = {
     "mel_bins": BINS, "double_z": True,
 }
 VOCODER = {
-    "in_channels": 2 * BINS, "hidden_channels": 128, "out_channels": 2, "upsample_kernel_sizes": (11, 8, 8, 4),
+    "in_channels": 2 * BINS, "hidden_channels": 160, "out_channels": 2, "upsample_kernel_sizes": (11, 8, 8, 4),
     "upsample_factors": (5, 4, 4, 2), "resnet_kernel_sizes": (3, 7), "resnet_dilations": ((1, 3, 5), (1, 3, 5)),
     "act_fn": "leaky_relu", "leaky_relu_negative_slope": 0.1, "antialias": False, "final_act_fn": "tanh", "final_bias": True,
     "output_sampling_rate": sounds.RATE,
@@ -98,11 +98,12 @@ def new_sound_vae() -> AutoencoderKLLTX2Audio:
     return vae
 
 
-def new_vocoder() -> LTX2Vocoder:
-    vocoder = LTX2Vocoder(**VOCODER)
+def new_vocoder() -> Ears:
+    vocoder = Ears(VOCODER)
+    first = vocoder.ear.conv_in
     with torch.no_grad():  # spectra go from -11.5 in silence to about 5
-        vocoder.conv_in.weight.mul_(0.3)
-        vocoder.conv_in.bias.add_(5.0 * vocoder.conv_in.weight.sum(dim=(1, 2)))
+        first.weight.mul_(0.3)
+        first.bias.add_(5.0 * first.weight.sum(dim=(1, 2)))
     return vocoder
 
 

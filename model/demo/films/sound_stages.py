@@ -17,7 +17,7 @@ CLIPS = Mix(two_objects=0.2, over_scene=0.2, ground_only=0.06)
 FRAMES = ((49, 24.0), (33, 30.0), (25, 25.0), (97, 24.0), (17, 24.0))  # of clips, and their rates
 RESOLUTIONS = ((2048, 512), (1024, 256), (512, 128), (128, 32))  # window and hop of the vocoder's losses, in samples
 SILENCE = 1e-4  # of a magnitude: below it all is alike
-# Most clips sound alike in both ears: with those alone, both networks settle on one sound for the two.
+# Most clips sound alike in both ears: with those alone, the autoencoder settles on one sound for the two.
 UNLIKE_SHARE = 0.6    # of the windows get a loudness for each ear
 UNLIKE_OCTAVES = 5.0  # of amplitude, down to which
 
@@ -77,7 +77,7 @@ def vocoder_loss(vocoder, vae, spectra: Spectra) -> Callable[..., Tensor]:
             for view in views:
                 ours, theirs = view.magnitude(made), view.magnitude(waves)
                 error = (ours + SILENCE * view.window).log() - (theirs + SILENCE * view.window).log()
-                value = value + 0.25 * error.abs().mean() + 0.25 * (error[:, 0] - error[:, 1]).abs().mean()
+                value = value + 0.5 * error.abs().mean()
                 value = value + 0.25 * (ours - theirs).square().sum().sqrt() / (theirs.square().sum().sqrt() + 1e-3)
         return value
     return loss
