@@ -35,7 +35,7 @@ class SoundStage:
 
 
 AUTOENCODER = SoundStage("sound", 0.08, 26, 24, 6, 2e-3)
-VOCODER = SoundStage("vocoder", 0.14, 13, 48, 4, 1e-3, mean_decay=0.998)
+VOCODER = SoundStage("vocoder", 0.14, 13, 32, 4, 1e-3, mean_decay=0.998)
 STAGES = (AUTOENCODER, VOCODER)
 
 
