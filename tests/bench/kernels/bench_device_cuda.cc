@@ -15,6 +15,7 @@
 #include "kernels/dispatch/cuda_library.h"
 #include "tests/bench/kernels/bench_device.h"
 #include "tests/bench/kernels/copy_kernel.h"
+#include "tests/unit/kernels/cuda_library_path.h"
 
 namespace reel::kernels {
 namespace {
@@ -162,7 +163,7 @@ class CudaBench : public BenchDevice {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BenchDevice>> OpenBenchDevice() {
-  return OpenCudaBench(REEL_CUDA_LIBRARY);
+  return OpenCudaBench(CudaLibraryPath());
 }
 
 absl::StatusOr<std::unique_ptr<BenchDevice>> OpenCudaBench(const std::string& path) {

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -25,6 +24,7 @@
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rope/rope.h"
 #include "kernels/rows/fused_norms.h"
+#include "tests/unit/kernels/cuda_library_path.h"
 
 namespace reel::kernels {
 namespace {
@@ -34,7 +34,7 @@ using Bytes = std::vector<unsigned char>;
 class OnDevice : public testing::Test {
  protected:
   void SetUp() override {
-    const auto library = LoadCudaLibrary(REEL_CUDA_LIBRARY);
+    const auto library = LoadCudaLibrary(CudaLibraryPath());
     ASSERT_TRUE(library.ok()) << library.status();
     const auto properties = PropertiesOf(**library, 0);
     if (!properties.ok()) GTEST_SKIP() << "SKIPPED: this machine has no CUDA device";

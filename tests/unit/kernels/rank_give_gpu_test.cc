@@ -12,6 +12,7 @@
 #include "kernels/cuda/stream.h"
 #include "kernels/dispatch/cuda_library.h"
 #include "kernels/dispatch/rank_give_layout.h"
+#include "tests/unit/kernels/cuda_library_path.h"
 
 namespace reel::kernels {
 namespace {
@@ -34,7 +35,7 @@ struct RankMemory {
 class RankGiveTest : public testing::Test {
  protected:
   void SetUp() override {
-    const auto library = LoadCudaLibrary(REEL_CUDA_LIBRARY);
+    const auto library = LoadCudaLibrary(CudaLibraryPath());
     ASSERT_TRUE(library.ok()) << library.status();
     library_ = *library;
     if (!PropertiesOf(*library_, 0).ok()) {

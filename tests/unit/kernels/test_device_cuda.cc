@@ -8,6 +8,7 @@
 #include "kernels/built_in_catalog.h"
 #include "kernels/cuda/buffer.h"
 #include "kernels/dispatch/cuda_library.h"
+#include "tests/unit/kernels/cuda_library_path.h"
 #include "tests/unit/kernels/test_device.h"
 
 namespace reel::kernels {
@@ -18,7 +19,7 @@ void Check(const absl::Status& status) { ASSERT_TRUE(status.ok()) << status; }
 class CudaDevice : public TestDevice {
  public:
   CudaDevice() {
-    const auto library = LoadCudaLibrary(REEL_CUDA_LIBRARY);
+    const auto library = LoadCudaLibrary(CudaLibraryPath());
     if (!library.ok()) {
       ADD_FAILURE() << library.status();
       return;

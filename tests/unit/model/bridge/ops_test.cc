@@ -31,6 +31,7 @@ class OpsTest : public OpsFixture {
  protected:
   std::vector<Call> Calls() {
     std::vector<Call> calls = CallsOfABlock();
+    for (Call& call : CallsOfSplitHeads()) calls.push_back(std::move(call));
     for (Call& call : CallsOfAttention()) calls.push_back(std::move(call));
     for (Call& call : Products()) calls.push_back(std::move(call));
     return calls;
@@ -53,6 +54,31 @@ class OpsTest : public OpsFixture {
     };
   }
 
+  // Heads whose halves are whole vectors of 16 bytes.
+  std::vector<Call> CallsOfSplitHeads() {
+    constexpr int64_t kHead = 16, kWide = kHeads * kHead;
+    const at::Tensor wide = Values({kBatch, kTokens, kWide});
+    const at::Tensor beside = Values({kBatch, kTokens, kWide});
+    const at::Tensor wide_weight = Values({kWide}), beside_weight = Values({kWide});
+    const at::Tensor logits = Values({kBatch, kTokens, kHeads});
+    const at::Tensor times = at::randn({5, kWide / 2}, generator_, at::TensorOptions(at::kFloat));
+    const at::Tensor index = at::arange(kTokens).remainder(5).view({1, kTokens, 1});
+    const RopeTable halves =
+        RopeTable(at::stack({times.cos(), times.sin()}, -1), index.to(at::kInt), kWide, kHead)
+            .To(device_);
+    return {
+        {"qk_norm_rope",
+         [=](const Ops& ops) {
+           const auto [q, k] =
+               ops.QkNormRope(wide, wide_weight, beside, beside_weight, 1e-5, halves);
+           return std::vector{q, k};
+         }},
+        {"qk_norm_rope",
+         [=](const Ops& ops) { return List(ops.NormRope(wide, wide_weight, 1e-5, halves)); }},
+        {"head_gate", [=](const Ops& ops) { return List(ops.HeadGate(wide, logits)); }},
+    };
+  }
+
   std::vector<Call> CallsOfABlock() {
     const at::Tensor x = Values({kBatch, kTokens, kWidth}), y = Values({kBatch, kTokens, kWidth});
     const at::Tensor weight = Values({kWidth}), bias = Values({kWidth});
@@ -63,10 +89,6 @@ class OpsTest : public OpsFixture {
     const RopeTable table =
         RopeTable(at::stack({angles.cos(), angles.sin()}, -1), index.to(at::kInt), kWidth)
             .To(device_);
-    const at::Tensor times = at::randn({5, kWidth / 2}, generator_, at::TensorOptions(at::kFloat));
-    const RopeTable halves = RopeTable(at::stack({times.cos(), times.sin()}, -1),
-                                       index.to(at::kInt).slice(2, 0, 1), kWidth, kWidth / 2)
-                                 .To(device_);
     const at::Tensor video = Pixels({1, 8, 3, 4, 5});
     const at::Tensor scale = Values({1, 8, 1, 1, 1}), shift = Values({1, 8, 1, 1, 1});
     const FrameSum block = {video, Pixels({1, 8, 3, 4, 5}), Values({8})};
@@ -93,16 +115,8 @@ class OpsTest : public OpsFixture {
            const auto [q, k] = ops.QkNormRope(x, weight, y, bias, 1e-5, table);
            return std::vector{q, k};
          }},
-        {"qk_norm_rope",
-         [=](const Ops& ops) {
-           const auto [q, k] = ops.QkNormRope(x, weight, y, bias, 1e-5, halves);
-           return std::vector{q, k};
-         }},
-        {"qk_norm_rope",
-         [=](const Ops& ops) { return List(ops.NormRope(x, weight, 1e-5, halves)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
-        {"head_gate", [=](const Ops& ops) { return List(ops.HeadGate(x, y.slice(2, 0, kHeads))); }},
         {"channel_norm_silu",
          [=](const Ops& ops) { return List(ops.ChannelNormSilu(video, {}, {})); }},
         {"channel_norm_silu",

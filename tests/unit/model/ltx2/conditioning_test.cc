@@ -113,7 +113,7 @@ std::vector<ConditionCase> AllCases() {
 
 // With the tokens that conditions add, as the golden has them.
 at::Tensor AllPictureTokens(const Generation& generation) {
-  return static_cast<const Ltx2Generation&>(generation).state.latents.video[0];
+  return static_cast<const Ltx2Generation&>(generation).state.latents.video[0].to(at::kCPU);
 }
 
 class ConditionGolden : public ::testing::TestWithParam<ConditionCase> {};
