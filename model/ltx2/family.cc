@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "model/ltx2/ltx2_pipeline.h"
+#include "model/ltx2/single_file.h"
 #include "model/weights/checkpoint.h"
 
 namespace reel::model::ltx2 {
@@ -14,11 +15,10 @@ namespace {
 constexpr std::array<std::string_view, 3> kPipelineClasses = {
     "LTX2Pipeline", "LTX2ImageToVideoPipeline", "LTX2ConditionPipeline"};
 
-// Folders only: a single file has another layout, which is not read yet.
 bool Recognises(const Checkpoint& checkpoint) {
-  return !checkpoint.file.has_value() &&
-         std::find(kPipelineClasses.begin(), kPipelineClasses.end(), checkpoint.pipeline_class) !=
-             kPipelineClasses.end();
+  if (checkpoint.file.has_value()) return IsLtx2File(*checkpoint.file);
+  return std::find(kPipelineClasses.begin(), kPipelineClasses.end(), checkpoint.pipeline_class) !=
+         kPipelineClasses.end();
 }
 
 }  // namespace

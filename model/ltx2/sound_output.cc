@@ -4,17 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "kernels/base/status_macros.h"
-#include "model/weights/json_file.h"
-#include "nlohmann/json.hpp"
 
 namespace reel::model::ltx2 {
-namespace {
-
-constexpr char kStem[] = "diffusion_pytorch_model";
-
-}  // namespace
-
 absl::StatusOr<SoundOutput> SoundOutput::Join(AudioVae vae, Vocoder vocoder) {
   const AudioVaeConfig& spectrum = vae.config();
   const VocoderConfig& wave = vocoder.config();
@@ -39,26 +30,6 @@ absl::StatusOr<SoundOutput> SoundOutput::Join(AudioVae vae, Vocoder vocoder) {
                                 spectrum.hop_length, " at ", spectrum.sample_rate, " Hz"));
   }
   return SoundOutput(std::move(vae), std::move(vocoder));
-}
-
-absl::StatusOr<SoundOutput> SoundOutput::LoadFolder(const std::string& folder, at::ScalarType dtype,
-                                                    at::Device device,
-                                                    std::optional<uint64_t> random_seed) {
-  const std::string vae_folder = folder + "/audio_vae", vocoder_folder = folder + "/vocoder";
-  const std::string vae_file = vae_folder + "/config.json";
-  const std::string vocoder_file = vocoder_folder + "/config.json";
-  REEL_ASSIGN_OR_RETURN(const nlohmann::json vae_json, ReadJsonFile(vae_file));
-  REEL_ASSIGN_OR_RETURN(const AudioVaeConfig vae_config, ReadAudioVaeConfig(vae_json, vae_file));
-  REEL_ASSIGN_OR_RETURN(const nlohmann::json vocoder_json, ReadJsonFile(vocoder_file));
-  REEL_ASSIGN_OR_RETURN(const VocoderConfig vocoder_config,
-                        ReadVocoderConfig(vocoder_json, vocoder_file));
-  REEL_ASSIGN_OR_RETURN(const WeightSet vae_weights,
-                        WeightSet::OpenFolder(vae_folder, kStem, random_seed));
-  REEL_ASSIGN_OR_RETURN(AudioVae vae, AudioVae::Load(vae_weights, vae_config, dtype, device));
-  REEL_ASSIGN_OR_RETURN(const WeightSet vocoder_weights,
-                        WeightSet::OpenFolder(vocoder_folder, kStem, random_seed));
-  REEL_ASSIGN_OR_RETURN(Vocoder vocoder, Vocoder::Load(vocoder_weights, vocoder_config, device));
-  return Join(std::move(vae), std::move(vocoder));
 }
 
 SoundFormat SoundOutput::format() const {

@@ -18,11 +18,6 @@ class SoundOutput {
  public:
   // FAILED_PRECONDITION: the vocoder takes other spectra than the autoencoder makes.
   static absl::StatusOr<SoundOutput> Join(AudioVae vae, Vocoder vocoder);
-  // Reads `audio_vae` and `vocoder` of a model's folder; the first in `dtype`, the second in fp32.
-  // With a seed their values are random.
-  static absl::StatusOr<SoundOutput> LoadFolder(const std::string& folder, at::ScalarType dtype,
-                                                at::Device device,
-                                                std::optional<uint64_t> random_seed = {});
 
   SoundFormat format() const;
   // Samples of each channel that so many tokens make: shorter than the pictures, by 30 ms or so.

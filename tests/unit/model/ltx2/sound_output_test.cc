@@ -45,20 +45,6 @@ TEST(SoundOutput, IsAsLongAsItsFramesAtTheVocodersRate) {
   EXPECT_EQ(sound->SamplesOf(1), 480);
 }
 
-TEST(SoundOutput, ReadsAModelsFolder) {
-  const reel::testing::TempFolder folder;
-  std::filesystem::copy(SoundFolder("audio_vae"), folder.path() + "/audio_vae");
-  EXPECT_EQ(SoundOutput::LoadFolder(folder.path(), at::kFloat, at::kCPU).status().code(),
-            absl::StatusCode::kNotFound);
-  std::filesystem::copy(SoundFolder("vocoder"), folder.path() + "/vocoder");
-  const auto sound = SoundOutput::LoadFolder(folder.path(), at::kBFloat16, at::kCPU);
-  ASSERT_TRUE(sound.ok()) << sound.status();
-  EXPECT_EQ(sound->format(), (SoundFormat{.sample_rate = 600, .channels = 2}));
-  const auto samples = sound->Samples(Draw(53, {1, 9, 8}));
-  ASSERT_TRUE(samples.ok()) << samples.status();
-  EXPECT_EQ(samples->scalar_type(), at::kFloat);
-}
-
 TEST(SoundOutput, RefusesAVocoderForOtherSpectra) {
   nlohmann::json file = SoundConfig("vocoder");
   file["output_sampling_rate"] = 700;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a model as they are stored, unread: in a diffusers folder, or in one file.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "model/load_options.h"
+#include "model/ltx2/single_file.h"
+#include "model/sampler/schedule.h"
+#include "model/weights/weight_set.h"
+#include "nlohmann/json.hpp"
+
+namespace reel::model::ltx2 {
+
+struct StoredPart {
+  std::string source;  // of the configuration, for messages
+  nlohmann::json config;
+  WeightSet weights;
+};
+
+class ModelParts {
+ public:
+  // Borrows the options.
+  static absl::StatusOr<ModelParts> Open(const LoadOptions& options);
+
+  // NOT_FOUND names the file that is missing.
+  absl::StatusOr<StoredPart> Get(FilePart part) const;
+  // The text encoder is beside a single file.
+  absl::StatusOr<StoredPart> TextEncoder() const;
+  absl::StatusOr<SchedulerConfig> Scheduler() const;
+
+ private:
+  explicit ModelParts(const LoadOptions& options) : options_(&options) {}
+
+  const LoadOptions* options_;
+  std::optional<WeightSet> file_;
+  nlohmann::json file_config_;
+};
+
+}  // namespace reel::model::ltx2

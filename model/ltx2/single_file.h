@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A release of LTX-2 in one file: its parts under the names, and with the configurations, that they
+// have in a folder of diffusers. The text encoder is not in it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "model/sampler/schedule.h"
+#include "model/weights/weight_set.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace reel::model::ltx2 {
+
+bool IsLtx2File(const WeightSet& file);
+
+// The parts of a file.
+enum class FilePart { kTransformer, kConnectors, kVae, kAudioVae, kVocoder };
+
+// What a tensor is called in the part's folder; nullopt: it belongs to another part, or is one that
+// diffusers drops. `last_encoder_block` is the last of the video encoder's flat list.
+std::optional<std::string> NameInFolder(FilePart part, const std::string& original,
+                                        int last_encoder_block);
+
+// FAILED_PRECONDITION: the file's scales make its values, or one of its parts is missing.
+absl::StatusOr<WeightSet> WeightsOfFile(const WeightSet& file, FilePart part);
+
+// `config` is the file's own, of which the keys below are read; the folder's keys come out.
+// FAILED_PRECONDITION names a key and its rule.
+absl::StatusOr<nlohmann::json> ConfigOfFile(const WeightSet& file, const nlohmann::json& config,
+                                            FilePart part);
+// Of the file's metadata.
+absl::StatusOr<nlohmann::json> ReadFileConfig(const WeightSet& file);
+
+// No file says which scheduler its weights are for, but distilled ones are named so.
+SchedulerConfig SchedulerOfFile(std::string_view path);
+
+}  // namespace reel::model::ltx2
