@@ -21,7 +21,7 @@ constexpr int kVideos = 200;
 constexpr size_t kPage = 4096;
 constexpr char kTableLeaf = 0x0d;  // the first byte of such a page
 
-LogWrite RequestOf(int video) {
+LogWrite BoundRequest(int video) {
   LogWrite write{absl::StrCat("j.t.v", video, ".q"), WriteRequest({std::string(700, 'v'), ""}),
                  absl::StrCat("q", video)};
   write.also.push_back({absl::StrCat("j.t.id", video, ".r.1"),
@@ -33,7 +33,7 @@ TEST(ViewSalvage, ADamagedPageCostsItsVideosAndFreesTheirNames) {
   const reel::testing::TempFolder folder{reel::testing::TempFolder::Fast()};
   const std::string file = folder.File("log.db");
   const auto write = [](EmbeddedLog& log, int video) {
-    const auto result = log.Write(RequestOf(video), absl::ZeroDuration());
+    const auto result = log.Write(BoundRequest(video), absl::ZeroDuration());
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? *result : WriteResult{};
   };
