@@ -87,6 +87,7 @@ NOT_RUN = {
     "tests/bench/e2e/README.md": {"python3 tests/bench/ltx": MEASURES, "python3 tests/bench/e2e/e2e_bench.py": MEASURES},
     "tests/bench/kernels/README.md": {"build/": MEASURES, "tests/bench/kernels/torch_rows.py": MEASURES},
     "tests/bench/ltx/README.md": {"": MEASURES},
+    "tests/bench/ltx2/README.md": {"": MEASURES},
     "tests/bench/server/README.md": {"python3": MEASURES, "REEL_BIN": MEASURES},
     "tests/fuzz/README.md": {"deploy/build/setup --tests": "installs clang", "tests/fuzz/run": "fuzzes for half an hour"},
     "tests/golden/README.md": {"tests/golden/processors": "its programs are tests of their own, and take minutes"},
