@@ -27,7 +27,7 @@ bindkey '^T' tell
 print READY
 """
 CASES = [("reel gener", "reel generate "), ("reel --server x can", "reel --server x cancel "), ("reel help est", "reel help estimate "),
-         ("reel generate a --ima", "reel generate a --image "), ("reel generate a --priority lo", "reel generate a --priority low "),
+         ("reel generate a --last", "reel generate a --last-image "), ("reel generate a --priority lo", "reel generate a --priority low "),
          ("reel generate a -o clip-", "reel generate a -o clip-a.mp4 "), ("reel no_such_comm", "reel no_such_comm")]
 
 
