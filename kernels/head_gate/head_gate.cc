@@ -13,7 +13,7 @@ namespace {
 
 constexpr KernelVariant kCpuVariants[] = {CpuVariant<HeadGateLoops>("loops")};
 
-// Whether each row of x has its row of logits.
+// True if each row of x has a row of logits.
 bool HasSameRows(const TensorView& x, const TensorView& logits) {
   if (x.rank != logits.rank) return false;
   for (int d = 0; d + 1 < x.rank; ++d) {

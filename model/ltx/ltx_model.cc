@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +18,7 @@
 #include "model/text/text_folder.h"
 #include "model/vae/find_upsampler.h"
 #include "model/vae/video_vae.h"
+#include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
 #include "nlohmann/json.hpp"
@@ -28,11 +28,6 @@ namespace {
 
 constexpr char kDiffusersStem[] = "diffusion_pytorch_model";
 constexpr int64_t kPromptCacheBytes = int64_t{64} << 20;
-
-bool IsFile(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
 
 std::string VersionOf(const VaeConfig& config) {
   if (config.down.back().sampler == DownStage::Sampler::kSpaceToDepth) return "0.9.5";

@@ -2,7 +2,6 @@
 #include "model/ltx2/ltx2_model.h"
 
 #include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -97,12 +96,10 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
   if (options.manifest_file.empty()) return "";
   std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});
   const std::filesystem::path path = options.path;
-  std::error_code ignored;
   const std::vector<ListedFile> rest =
-      std::filesystem::is_regular_file(path, ignored)
-          ? std::vector<ListedFile>{{path.filename().string(), options.path}}
-          : FilesOf(options.path,
-                    {"audio_vae", "connectors", "scheduler", "transformer", "vae", "vocoder"});
+      IsFile(options.path) ? std::vector<ListedFile>{{path.filename().string(), options.path}}
+                           : FilesOf(options.path, {"audio_vae", "connectors", "scheduler",
+                                                    "transformer", "vae", "vocoder"});
   files.insert(files.end(), rest.begin(), rest.end());
   const std::vector<ListedFile> upsampler = UpsamplerFiles(options);
   files.insert(files.end(), upsampler.begin(), upsampler.end());

@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/model_parts.h"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/text/text_folder.h"
+#include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 
 namespace reel::model::ltx2 {
 namespace {
-
-bool IsFile(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
-const char* FolderOf(FilePart part) {
-  switch (part) {
-    case FilePart::kTransformer:
-      return "transformer";
-    case FilePart::kConnectors:
-      return "connectors";
-    case FilePart::kVae:
-      return "vae";
-    case FilePart::kAudioVae:
-      return "audio_vae";
-    case FilePart::kVocoder:
-      break;
-  }
-  return "vocoder";
-}
 
 absl::StatusOr<nlohmann::json> ReadConfig(const char* name, const std::string& file) {
   if (IsFile(file)) return ReadJsonFile(file);
@@ -68,7 +46,7 @@ absl::StatusOr<ModelParts> ModelParts::Open(const LoadOptions& options) {
 
 absl::StatusOr<StoredPart> ModelParts::Get(FilePart part) const {
   if (!file_.has_value()) {
-    return OpenFolder(options_->path, FolderOf(part), "diffusion_pytorch_model", *options_);
+    return OpenFolder(options_->path, NamesOf(part).folder, "diffusion_pytorch_model", *options_);
   }
   REEL_ASSIGN_OR_RETURN(WeightSet weights, WeightsOfFile(*file_, part));
   REEL_ASSIGN_OR_RETURN(nlohmann::json config, ConfigOfFile(*file_, file_config_, part));

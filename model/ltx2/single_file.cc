@@ -145,23 +145,23 @@ int LastEncoderBlock(const WeightSet& file) {
   return last;
 }
 
-absl::string_view NameOf(FilePart part) {
+}  // namespace
+
+PartNames NamesOf(FilePart part) {
   switch (part) {
     case FilePart::kTransformer:
-      return "transformer";
+      return {"transformer", "transformer"};
     case FilePart::kConnectors:
-      return "connectors";
+      return {"connectors", "connectors"};
     case FilePart::kVae:
-      return "video autoencoder";
+      return {"vae", "video autoencoder"};
     case FilePart::kAudioVae:
-      return "audio autoencoder";
+      return {"audio_vae", "audio autoencoder"};
     case FilePart::kVocoder:
       break;
   }
-  return "vocoder";
+  return {"vocoder", "vocoder"};
 }
-
-}  // namespace
 
 bool IsLtx2File(const WeightSet& file) {
   return file.Find(absl::StrCat(kTransformer,
@@ -194,7 +194,7 @@ absl::StatusOr<WeightSet> WeightsOfFile(const WeightSet& file, FilePart part) {
   }));
   if (!weights.tensors().empty()) return weights;
   return absl::FailedPreconditionError(
-      absl::StrCat("the file has no ", NameOf(part),
+      absl::StrCat("the file has no ", NamesOf(part).words,
                    "; give the file that holds all parts, or a diffusers folder: ", file.source()));
 }
 

@@ -19,6 +19,13 @@ bool IsLtx2File(const WeightSet& file);
 // The parts of a file.
 enum class FilePart { kTransformer, kConnectors, kVae, kAudioVae, kVocoder };
 
+// Its folder, and what messages call it.
+struct PartNames {
+  const char* folder;
+  const char* words;
+};
+PartNames NamesOf(FilePart part);
+
 // What a tensor is called in the part's folder; nullopt: it belongs to another part, or is one that
 // diffusers drops. `last_encoder_block` is the last of the video encoder's flat list.
 std::optional<std::string> NameInFolder(FilePart part, const std::string& original,

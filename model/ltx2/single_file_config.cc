@@ -113,32 +113,30 @@ absl::StatusOr<json> ConnectorsConfigOf(const WeightSet& file, const json& confi
       reader.Ints("connector_positional_embedding_max_pos", {4096}, {1, 1'000'000});
   if (base.size() != 1) reader.Fail("connector_positional_embedding_max_pos", "must be one number");
   const bool gates = reader.Bool("connector_apply_gated_attention", false);
-  const int64_t heads = reader.Int("connector_num_attention_heads", 30, kHeads);
-  const int64_t head_dim = reader.Int("connector_attention_head_dim", 128, kHeads);
-  const int64_t layers = reader.Int("connector_num_layers", 2, {1, 1024});
-  const int64_t audio_heads = reader.Int("audio_connector_num_attention_heads", heads, kHeads);
-  const int64_t audio_dim = reader.Int("audio_connector_attention_head_dim", head_dim, kHeads);
+  struct Stream {
+    const char* name;
+    int64_t heads, head_dim, layers;
+  };
+  const Stream video = {"video", reader.Int("connector_num_attention_heads", 30, kHeads),
+                        reader.Int("connector_attention_head_dim", 128, kHeads),
+                        reader.Int("connector_num_layers", 2, {1, 1024})};
+  const Stream audio = {"audio",
+                        reader.Int("audio_connector_num_attention_heads", video.heads, kHeads),
+                        reader.Int("audio_connector_attention_head_dim", video.head_dim, kHeads),
+                        reader.Int("audio_connector_num_layers", video.layers, {1, 1024})};
   REEL_RETURN_IF_ERROR(reader.status());
   made["connector_rope_base_seq_len"] = base[0];
-  for (const char* stream : {"video", "audio"}) {
-    const bool is_audio = std::string_view(stream) == "audio";
-    const std::string key = absl::StrCat(stream, "_connector_");
-    made[key + "num_attention_heads"] = is_audio ? audio_heads : heads;
-    made[key + "attention_head_dim"] = is_audio ? audio_dim : head_dim;
-    made[key + "num_layers"] =
-        is_audio ? reader.Int("audio_connector_num_layers", layers, {1, 1024}) : layers;
+  for (const Stream& stream : {video, audio}) {
+    const std::string name = stream.name, key = name + "_connector_";
+    made[key + "num_attention_heads"] = stream.heads;
+    made[key + "attention_head_dim"] = stream.head_dim;
+    made[key + "num_layers"] = stream.layers;
     made[key + "num_learnable_registers"] =
-        Side(file,
-             absl::StrCat("model.diffusion_model.", stream, "_embeddings_connector.",
-                          "learnable_registers"),
-             0, 128);
-    made[absl::StrCat(stream, "_gated_attn")] = gates;
-    if (projects_each) {
-      made[absl::StrCat(stream, "_hidden_dim")] =
-          is_audio ? audio_heads * audio_dim : heads * head_dim;
-    }
+        Side(file, "model.diffusion_model." + name + "_embeddings_connector.learnable_registers", 0,
+             128);
+    made[name + "_gated_attn"] = gates;
+    if (projects_each) made[name + "_hidden_dim"] = stream.heads * stream.head_dim;
   }
-  REEL_RETURN_IF_ERROR(reader.status());
   return made;
 }
 

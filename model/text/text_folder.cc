@@ -2,22 +2,17 @@
 #include "model/text/text_folder.h"
 
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 #include "model/weights/weight_set.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model {
 namespace {
-
-bool IsFile(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
 
 absl::Status CheckText(const std::string& config_file, const LoadOptions& options) {
   if (IsFile(config_file)) return absl::OkStatus();

@@ -2,10 +2,10 @@
 #include "model/vae/find_upsampler.h"
 
 #include <filesystem>
-#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 #include "model/weights/weight_set.h"
 #include "nlohmann/json.hpp"
@@ -15,11 +15,6 @@ namespace {
 
 constexpr char kUpsampler[] = "latent_upsampler";
 constexpr char kDiffusersStem[] = "diffusion_pytorch_model";
-
-bool IsFile(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
 
 std::string UpsamplerFolderOf(const LoadOptions& options) {
   const std::filesystem::path path = options.path;

@@ -105,6 +105,11 @@ absl::StatusOr<Checkpoint> Examine(const std::string& path) {
                                       nearest.empty() ? "" : "; the nearest there is ", nearest));
 }
 
+bool IsFile(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
 bool IsSafetensorsFile(const std::string& path) {
   const auto file = MappedFile::Open(path);
   return file.ok() && BeginsAsSafetensors({reinterpret_cast<const char*>(file->bytes().data()),

@@ -19,6 +19,9 @@ struct Checkpoint {
 // FAILED_PRECONDITION says what the path holds instead, and what to give.
 absl::StatusOr<Checkpoint> Examine(const std::string& path);
 
+// A file, and no folder, is at `path`.
+bool IsFile(const std::string& path);
+
 // Whether `path` is a file that begins as safetensors do.
 bool IsSafetensorsFile(const std::string& path);
 

@@ -152,29 +152,16 @@ TEST_P(ConditionGolden, EqualsTheFilmOfDiffusers) {
 INSTANTIATE_TEST_SUITE_P(Films, ConditionGolden, ::testing::ValuesIn(AllCases()),
                          [](const auto& given) { return "case_" + std::to_string(given.index); });
 
-class Ltx2Conditions : public ::testing::Test {
+class Ltx2Conditions : public DistilledFilmTest {
  protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().ok()) {
-      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
-    }
-    folder_.AddUpsampler("x2");
-    pipeline_ = LoadTiny(folder_);
-    ASSERT_NE(pipeline_, nullptr);
-  }
   std::unique_ptr<Generation> Begin(const GenerationSpec& spec) {
     return ltx::Begin(*pipeline_, spec, test_.run);
   }
-  void Step(Generation& generation) { ltx::StepAll(*pipeline_, {&generation}, test_.run); }
   std::string RefusalOf(const GenerationSpec& spec) {
     const auto status = pipeline_->Create(spec, test_.run).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     return std::string(status.message());
   }
-
-  const TinyFolder folder_{"2.3", Scheduler::kStatic};
-  const TestRun test_;
-  std::unique_ptr<Pipeline> pipeline_;
 };
 
 TEST_F(Ltx2Conditions, CountTheTokensThatTheyAddInEitherPass) {

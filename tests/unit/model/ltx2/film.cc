@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/model/ltx2/film.h"
 
-#include "gtest/gtest.h"
 #include "model/ltx2/ltx2_pipeline.h"
-#include "tests/unit/model/ltx/pipeline_run.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -78,6 +76,19 @@ Film Make(Pipeline& pipeline, const GenerationSpec& spec) {
   const TestRun test;
   const auto generation = ltx::Begin(pipeline, spec, test.run);
   return generation == nullptr ? Film() : Made(pipeline, *generation);
+}
+
+void DistilledFilmTest::SetUp() {
+  if (!DeviceUnderTest().ok()) {
+    GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
+  }
+  folder_.AddUpsampler("x2");
+  pipeline_ = LoadTiny(folder_);
+  ASSERT_NE(pipeline_, nullptr);
+}
+
+void DistilledFilmTest::Step(Generation& generation) {
+  ltx::StepAll(*pipeline_, {&generation}, test_.run);
 }
 
 }  // namespace reel::model::ltx2

@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 
+#include "gtest/gtest.h"
 #include "model/bridge/aten.h"
 #include "model/pipeline.h"
 #include "tests/fakes/tiny_ltx2.h"
 #include "tests/unit/model/frames/collecting_sink.h"
+#include "tests/unit/model/ltx/pipeline_run.h"
 
 namespace reel::model::ltx2 {
 
@@ -32,5 +34,16 @@ Film TokensOf(Pipeline& pipeline, const Generation& generation);
 Film Made(Pipeline& pipeline, Generation& generation);
 // The same from the beginning.
 Film Make(Pipeline& pipeline, const GenerationSpec& spec);
+
+// Films of a distilled 2.3 with its upsampler, on the device under test.
+class DistilledFilmTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void Step(Generation& generation);
+
+  const TinyFolder folder_{"2.3", Scheduler::kStatic};
+  const TestRun test_;
+  std::unique_ptr<Pipeline> pipeline_;
+};
 
 }  // namespace reel::model::ltx2

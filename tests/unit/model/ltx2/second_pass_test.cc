@@ -80,27 +80,14 @@ INSTANTIATE_TEST_SUITE_P(
                       PassCase{"2.5", "2.5", "x2", "22b-2.5-distilled-two-pass", 128}),
     [](const auto& given) { return "of_case_" + std::to_string(given.index); });
 
-class Ltx2TwoPass : public ::testing::Test {
+class Ltx2TwoPass : public DistilledFilmTest {
  protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().ok()) {
-      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
-    }
-    folder_.AddUpsampler("x2");
-    pipeline_ = LoadTiny(folder_);
-    ASSERT_NE(pipeline_, nullptr);
-  }
   std::unique_ptr<Generation> Begin() { return ltx::Begin(*pipeline_, TwoPassSpec(), test_.run); }
-  void Step(Generation& generation) { ltx::StepAll(*pipeline_, {&generation}, test_.run); }
   void ExpectSameFilm(Generation& generation) {
     const Film film = Make(*pipeline_, TwoPassSpec()), other = Made(*pipeline_, generation);
     EXPECT_TRUE(at::equal(other.frames, film.frames));
     EXPECT_TRUE(at::equal(other.wave, film.wave));
   }
-
-  const TinyFolder folder_{"2.3", Scheduler::kStatic};
-  const TestRun test_;
-  std::unique_ptr<Pipeline> pipeline_;
 };
 
 TEST_F(Ltx2TwoPass, TellsTheStepsAndRowsThatItsCardGives) {
