@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the transformer and the text encoder learn together: rectified flow over the latents of captioned clips."""
 
-import random
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
-from latent_bank import BUCKETS, Bucket, LatentBank, shares
+from bucket_feed import BucketFeed
+from latent_bank import BUCKETS, Bucket, LatentBank
 from networks import TEXT, encode_text
 from tokenizer import LONGEST
-from training import Optimiser, Step, rate_at
+from training import Optimiser, Step
 
 RATE, FLAT, MEAN_DECAY, WEIGHT_DECAY = 1e-3, 0.55, 0.999, 0.01
 IMAGE_SHARE = 0.30   # of the steps keep the first latent frame clean, at timestep 0
@@ -60,36 +60,17 @@ def loss_of(transformer, text_encoder, bucket: Bucket, image: bool) -> Callable[
     return loss
 
 
-class DenoiserStage:
+class DenoiserStage(BucketFeed):
+    rate, flat = RATE, FLAT
+
     def __init__(self, transformer, text_encoder, bank: LatentBank, optimiser: Optimiser, seed: int,
                  options):
-        self._transformer, self._text_encoder, self._bank = transformer, text_encoder, bank
-        self._optimiser, self._options = optimiser, options
-        self._rng = random.Random(seed)
+        super().__init__(bank, optimiser, seed, options)
+        self._transformer, self._text_encoder = transformer, text_encoder
         self._generator = torch.Generator(optimiser.device).manual_seed(seed)
-        self._steps: dict[tuple[Bucket, bool], Step] = {}
-        self._shares = shares(options.gpu)
-        self._since_refill = 0
 
-    def advance(self, share: float, steps: int) -> int:
-        self._optimiser.set_rate(rate_at(RATE, share, steps, FLAT))
-        count = 10 if self._options.gpu else 2
-        for _ in range(count):
-            bucket = self._rng.choices(list(self._shares), weights=list(self._shares.values()))[0]
-            self.step(bucket, self._rng.random() < IMAGE_SHARE, self._rng.random() < MASKED_SHARE)
-            self._since_refill += 1
-            if self._since_refill >= self._options.refill_every:
-                self._bank.add()
-                self._since_refill = 0
-        return count
-
-    def mean_loss(self) -> float:
-        total, count = 0.0, 0
-        for step in self._steps.values():
-            steps = step.count
-            total += step.mean_loss() * steps
-            count += steps
-        return total / max(1, count)
+    def draw(self, bucket: Bucket) -> None:
+        self.step(bucket, self._rng.random() < IMAGE_SHARE, self._rng.random() < MASKED_SHARE)
 
     def step(self, bucket: Bucket, image: bool, masked: bool) -> None:
         count = self._count(bucket)

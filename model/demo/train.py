@@ -23,6 +23,7 @@ import compile_ahead
 import denoiser_stage
 import folder
 import networks
+import run_flags
 import sheets
 import tokenizer
 from autoencoder_stages import AutoencoderStage, Stage
@@ -104,21 +105,7 @@ class Training:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--minutes", type=float, default=25.0, help="of training; the clock decides, not a count of steps")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--bank", type=int, default=60000, help="encoded clips that are kept")
-    parser.add_argument("--refill-every", type=int, default=16, help="steps of the denoiser between refills of the bank")
-    parser.add_argument("--again", nargs="+", default=[], metavar="STAGE",
-                        help="go through these finished stages once more, from the weights that they left")
-    parser.add_argument("--batch", type=int, default=0, help="of the autoencoder, instead of each stage's own")
-    parser.add_argument("--compile", action="store_true", help="compile the losses on a GPU, ahead, in a second process")
-    parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")
-    options = parser.parse_args()
-    options.gpu = torch.cuda.is_available() and not options.cpu
-    if options.gpu:
-        compile_ahead.prepare()
+    options = run_flags.parsed(run_flags.run_parser(__doc__, minutes=25.0, bank=60000))
     Training(options).all_stages()
     return 0
 

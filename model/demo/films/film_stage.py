@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """How transformer, connectors and text encoder learn together: rectified flow over the latents of pictures and sound."""
 
-import random
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
+from bucket_feed import BucketFeed
 from denoiser_stage import ANY_LEVEL_SHARE, NOISIEST, NOISIEST_SHARE
 from film_bank import FilmBank, frame_rate, sound_tokens
 from film_networks import encode_text
-from latent_bank import BUCKETS, Bucket, shares
-from training import Optimiser, Step, rate_at
+from latent_bank import BUCKETS, Bucket
+from training import Optimiser, Step
 
 NAME = "films"
 SHARE = 0.48  # of the run's minutes, with the filling of the bank
@@ -46,33 +46,15 @@ def loss_of(transformer, connectors, text_encoder, bucket: Bucket) -> Callable[.
     return loss
 
 
-class FilmFeed:
+class FilmFeed(BucketFeed):
+    rate, flat = RATE, FLAT
+
     def __init__(self, modules: dict[str, nn.Module], bank: FilmBank, optimiser: Optimiser, seed: int, options):
+        super().__init__(bank, optimiser, seed, options)
         self._networks = modules["transformer"], modules["connectors"], modules["text_encoder"]
-        self._bank, self._optimiser, self._options = bank, optimiser, options
-        self._rng = random.Random(seed)
-        self._steps: dict[Bucket, Step] = {}
-        self._shares = shares(options.gpu)
-        self._since_refill = 0
 
-    def advance(self, share: float, steps: int) -> int:
-        self._optimiser.set_rate(rate_at(RATE, share, steps, FLAT))
-        count = 10 if self._options.gpu else 2
-        for _ in range(count):
-            self.step(self._rng.choices(list(self._shares), weights=list(self._shares.values()))[0])
-            self._since_refill += 1
-            if self._since_refill >= self._options.refill_every:
-                self._bank.add()
-                self._since_refill = 0
-        return count
-
-    def mean_loss(self) -> float:
-        total, count = 0.0, 0
-        for step in self._steps.values():
-            steps = step.count
-            total += step.mean_loss() * steps
-            count += steps
-        return total / max(1, count)
+    def draw(self, bucket: Bucket) -> None:
+        self.step(bucket)
 
     def step(self, bucket: Bucket) -> None:
         count = bucket.batch // PART if self._options.gpu else max(2, 1800 // bucket.tokens)

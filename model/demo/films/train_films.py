@@ -30,6 +30,7 @@ import film_sheets
 import film_stage
 import folder
 import picture_stages
+import run_flags
 import sheets
 import sound_stages
 from autoencoder_stages import AutoencoderStage, Stage
@@ -161,22 +162,10 @@ class PairOf:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--minutes", type=float, default=8.0, help="of training; the clock decides, not a count of steps")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--bank", type=int, default=40000, help="encoded clips that are kept")
-    parser.add_argument("--refill-every", type=int, default=16, help="steps of the transformer between refills of the bank")
+    parser = run_flags.run_parser(__doc__, minutes=8.0, bank=40000)
     parser.add_argument("--start", type=pathlib.Path, help="a folder of weights to begin with, instead of ltx-demo's")
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="STAGE", help="these stages share the minutes")
-    parser.add_argument("--again", nargs="+", default=[], metavar="STAGE", help="go through these finished stages once more")
-    parser.add_argument("--batch", type=int, default=0, help="of the video autoencoder, instead of each stage's own")
-    parser.add_argument("--compile", action="store_true", help="compile the losses on a GPU, ahead, in processes of their own")
-    parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")
-    options = parser.parse_args()
-    options.gpu = torch.cuda.is_available() and not options.cpu
-    if options.gpu:
-        compile_ahead.prepare()
+    options = run_flags.parsed(parser)
     Training(options).all_stages()
     return 0
 
