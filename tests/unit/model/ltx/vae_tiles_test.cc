@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "model/ltx/card_file.h"
+#include "model/family/card_file.h"
 #include "model/ltx/read_vae_config.h"
 #include "model/vae/vae_decoder.h"
 #include "model/vae/vae_encoder.h"

@@ -19,7 +19,7 @@
 #include "model/frames/vae_tiles.h"
 #include "model/model_card.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // Overrides `card` with the file of `folder`, if there is one. Presets beyond the limits are
 // removed. FAILED_PRECONDITION with file, key and rule.
@@ -28,4 +28,4 @@ absl::Status ApplyCardFile(const std::string& folder, ModelCard& card);
 // The tiles that its autoencoder is to run in. FAILED_PRECONDITION likewise.
 absl::StatusOr<VaeTiling> ReadVaeTiling(const std::string& folder);
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/card_file.h"
+#include "model/family/card_file.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 constexpr char kCardFile[] = "/reel.json";
@@ -137,4 +137,4 @@ absl::Status ApplyCardFile(const std::string& folder, ModelCard& card) {
   return absl::OkStatus();
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/card_file.h"
+#include "model/family/card_file.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 using ::testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST_F(CardFile, NamesFileKeyAndRule) {
 }
 
 }  // namespace
-}  // namespace reel::model::ltx
+}  // namespace reel::model
