@@ -81,7 +81,7 @@ WALLS = [
     (r"model/torch_cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
     (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/", TORCH_CUDA_ENTRIES], {"absl", "torch"}),
     (r"model/(denoise|frames|graphs|latents|tokens)/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
-    (r"model/family/", MODEL_API + [r"model/(bridge|denoise|frames)/", "kernels/"], {"absl", "torch"}),
+    (r"model/family/", MODEL_API + [r"model/(bridge|denoise|frames|weights)/", "kernels/"], {"absl", "torch", "json"}),
     (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
     (r"model/vae/", MODEL_API + [r"model/(bridge|frames|latents|layers|weights)/", "kernels/"], {"absl", "torch", "json"}),
     (r"model/text/", MODEL_API + [r"model/(bridge|layers|tokenizer|weights)/", "kernels/"], {"absl", "torch", "json"}),
