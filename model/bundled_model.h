@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the model that an installation includes: it is served and rendered with if no other is
-// named.
+// Finds the models that an installation includes. They are served if no others are configured, and
+// the first is rendered with if none is named.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace reel::model {
 
@@ -15,12 +15,13 @@ struct BundledModel {
   std::string manifest_file;  // empty: none is installed
 };
 
-inline constexpr char kBundledModel[] = "ltx-demo";
+// Those that there can be, the default one first: pictures alone, and with sound.
+inline constexpr const char* kBundledModels[] = {"ltx-demo", "ltx2-demo"};
 
 // The path share/reel/models beside this program's folder.
 std::string BundledModelsFolder();
 
-// Nothing if none is installed, as in a build without libtorch.
-std::optional<BundledModel> FindBundledModel(const std::string& models_folder);
+// In the order of kBundledModels; empty if none is installed, as in a build without libtorch.
+std::vector<BundledModel> FindBundledModels(const std::string& models_folder);
 
 }  // namespace reel::model

@@ -23,7 +23,15 @@ constexpr IntRange kTextTokenLimits = {1, 1024};
 
 int Narrow(int64_t value) { return static_cast<int>(value); }  // checked by a range before
 
-void ReadDefaults(ConfigReader& reader, GenerationSpec& spec) {
+// A value that only some families have; a file that sets one which this family lacks is wrong.
+void ReadOffered(const nlohmann::json& json, ConfigReader& reader, const char* key,
+                 std::optional<double>& value) {
+  if (!json.contains(key)) return;
+  if (!value.has_value()) return reader.Fail(key, "is nothing that this model offers");
+  value = reader.Number(key, *value);
+}
+
+void ReadDefaults(const nlohmann::json& json, ConfigReader& reader, GenerationSpec& spec) {
   spec.negative_prompt = reader.String("negative_prompt", spec.negative_prompt.value_or(""));
   spec.width = Narrow(reader.Int("width", spec.width, kSizes));
   spec.height = Narrow(reader.Int("height", spec.height, kSizes));
@@ -32,11 +40,18 @@ void ReadDefaults(ConfigReader& reader, GenerationSpec& spec) {
   spec.max_text_tokens =
       Narrow(reader.Int("max_text_tokens", spec.max_text_tokens, kTextTokenLimits));
   spec.frame_rate = reader.Number("frame_rate", spec.frame_rate);
-  spec.guidance_scale = reader.Number("guidance_scale", spec.guidance_scale.value_or(1));
-  spec.guidance_rescale = reader.Number("guidance_rescale", spec.guidance_rescale.value_or(0));
-  spec.decode_timestep = reader.Number("decode_timestep", spec.decode_timestep.value_or(0));
-  spec.decode_noise_scale =
-      reader.Number("decode_noise_scale", spec.decode_noise_scale.value_or(0));
+  for (const auto& [key, value] :
+       {std::pair("guidance_scale", &spec.guidance_scale),
+        std::pair("guidance_rescale", &spec.guidance_rescale),
+        std::pair("stg_scale", &spec.stg_scale), std::pair("modality_scale", &spec.modality_scale),
+        std::pair("audio_guidance_scale", &spec.audio_guidance_scale),
+        std::pair("audio_guidance_rescale", &spec.audio_guidance_rescale),
+        std::pair("audio_stg_scale", &spec.audio_stg_scale),
+        std::pair("audio_modality_scale", &spec.audio_modality_scale),
+        std::pair("decode_timestep", &spec.decode_timestep),
+        std::pair("decode_noise_scale", &spec.decode_noise_scale)}) {
+    ReadOffered(json, reader, key, *value);
+  }
 }
 
 void ReadLimits(ConfigReader& reader, ModelLimits& limits) {
@@ -63,6 +78,20 @@ void ReadPromptWords(const nlohmann::json& json, ConfigReader& whole,
     }
     groups.push_back(std::move(group));
   }
+}
+
+// Only the presets that the file names, where it names any or none.
+void KeepPresets(const nlohmann::json& json, ConfigReader& reader, std::vector<Preset>& presets) {
+  if (!json.contains("presets")) return;
+  const std::vector<std::string> names = reader.Strings("presets", {});
+  for (const std::string& name : names) {
+    if (std::ranges::find(presets, name, &Preset::name) == presets.end()) {
+      return reader.Fail("presets", "has names of this model's presets only");
+    }
+  }
+  std::erase_if(presets, [&names](const Preset& preset) {
+    return std::ranges::find(names, preset.name) == names.end();
+  });
 }
 
 // Presets that the folder's own limits would refuse.
@@ -126,9 +155,10 @@ absl::Status ApplyCardFile(const std::string& folder, ModelCard& card) {
   if (!defaults.is_object()) whole.Fail("defaults", "is an object");
   if (!limits.is_object()) whole.Fail("limits", "is an object");
   ReadPromptWords(*json, whole, card.prompt_words);
+  KeepPresets(*json, whole, card.presets);
   REEL_RETURN_IF_ERROR(whole.status());
   ConfigReader default_reader(defaults, file + ": defaults");
-  ReadDefaults(default_reader, card.defaults);
+  ReadDefaults(defaults, default_reader, card.defaults);
   REEL_RETURN_IF_ERROR(default_reader.status());
   ConfigReader limit_reader(limits, file + ": limits");
   ReadLimits(limit_reader, card.limits);

@@ -5,10 +5,11 @@
 //   {"family": "LTX-Video demo",
 //    "defaults": {"width": 256, "height": 256, "num_frames": 49, "frame_rate": 24, "steps": 20,
 //                 "guidance_scale": 4, "negative_prompt": ""},
-//    "limits": {"max_size": 512, "max_frames": 97, "max_text_tokens": 128},
+//    "limits": {"max_size": 512, "max_frames": 97, "max_text_tokens": 128}, "presets": [],
 //    "vae_tiles": {"size": 512, "stride": 448}, "vae_frame_tiles": {"size": 16, "stride": 8}}
 //
-// Every key may be left out. The tiles are diffusers' enable_tiling and use_framewise_decoding,
+// Every key may be left out. "presets" names those of the family's that are kept; without it all
+// are that the limits allow. The tiles are diffusers' enable_tiling and use_framewise_decoding,
 // with its defaults for what is left out in them; without them there are none.
 #pragma once
 

@@ -8,6 +8,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
+#include "model/family/card_file.h"
 #include "model/family/family_pipeline.h"
 #include "model/ltx2/denoise_step.h"
 #include "model/ltx2/encode_stage.h"
@@ -110,8 +111,9 @@ class Ltx2Pipeline final : public FamilyPipeline {
   const std::unique_ptr<Ltx2Model> model_;
 };
 
-ModelCard WholeCardOf(const Ltx2Model& model, const LoadOptions& options) {
+absl::StatusOr<ModelCard> WholeCardOf(const Ltx2Model& model, const LoadOptions& options) {
   ModelCard card = CardOf(model, options.name);
+  REEL_RETURN_IF_ERROR(ApplyCardFile(options.path, card));
   if (options.random_weights.has_value()) card.family += ", random weights";
   return card;
 }
@@ -124,7 +126,7 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtx2Pipeline(const LoadOptions& op
     REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
     const ModelScope scope(device);
     REEL_ASSIGN_OR_RETURN(std::unique_ptr<Ltx2Model> model, LoadLtx2Model(options, device));
-    ModelCard card = WholeCardOf(*model, options);
+    REEL_ASSIGN_OR_RETURN(ModelCard card, WholeCardOf(*model, options));
     return std::make_unique<Ltx2Pipeline>(std::move(model), std::move(card));
   });
 }

@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -87,8 +89,9 @@ std::string Refusal(const RenderOptions& options) {
 }
 
 void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
-  app.add_option("--model", model,
-                 "A folder or file of weights, or testcard; default: ltx-demo, if it is installed");
+  app.add_option(
+      "--model", model,
+      "A folder or file of weights, ltx2-demo, or testcard; default: ltx-demo, if it is installed");
   app.add_option("--dtype", options.dtype, "Type of the weights")
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
   app.add_option("--device", options.device,
@@ -110,8 +113,11 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
 std::string ChooseModel(const std::string& wanted, const std::string& models_folder,
                         RenderOptions& options) {
   if (wanted == kTestCard) return "";
-  const auto bundled = model::FindBundledModel(models_folder);
-  if (bundled && (wanted.empty() || wanted == bundled->name)) {
+  const auto models = model::FindBundledModels(models_folder);
+  const auto bundled = wanted.empty()
+                           ? models.begin()
+                           : std::ranges::find(models, wanted, &model::BundledModel::name);
+  if (bundled != models.end()) {
     options.model_path = bundled->path;
     if (options.dtype.empty()) options.dtype = bundled->dtype;
     if (options.manifest_file.empty() && !options.random_weights) {
@@ -123,10 +129,13 @@ std::string ChooseModel(const std::string& wanted, const std::string& models_fol
   std::error_code ignored;
   // A check prints its own message for a missing path.
   if (options.check || wanted.empty() || std::filesystem::exists(wanted, ignored)) return "";
-  std::string nearest = NearestName(wanted, {kTestCard, model::kBundledModel});
+  std::vector<std::string> known = {kTestCard};
+  known.insert(known.end(), std::begin(model::kBundledModels), std::end(model::kBundledModels));
+  std::string nearest = NearestName(wanted, known);
   if (nearest.empty()) nearest = NearestPath(wanted);
-  return absl::StrCat("--model: neither testcard, nor ltx-demo, nor a folder or file: '", wanted,
-                      "'", nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"));
+  return absl::StrCat(
+      "--model: neither testcard, nor ltx-demo, nor ltx2-demo, nor a folder or file: '", wanted,
+      "'", nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"));
 }
 
 // "PROFILE" or "PROFILE+operator=variant,operator=variant".

@@ -40,6 +40,7 @@ if(REEL_CUDA AND TARGET reel_torch_cuda)
 endif()
 
 install(DIRECTORY model/demo/weights/ DESTINATION share/reel/models/ltx-demo)
+install(DIRECTORY model/demo/films/weights/ DESTINATION share/reel/models/ltx2-demo)
 install(FILES deploy/config/default.textproto deploy/config/production.textproto DESTINATION share/doc/reel)
 install(FILES LICENSE NOTICE CHANGELOG.md SECURITY.md DESTINATION share/doc/reel)
 

@@ -10,6 +10,7 @@ from torch import nn
 import ears
 import film_networks
 import film_tokenizer
+import folder as pictures_alone
 from folder import write_json, write_manifest
 
 VERSION = {"_diffusers_version": "0.42.1"}
@@ -25,6 +26,17 @@ SCHEDULER = {
     "_class_name": "FlowMatchEulerDiscreteScheduler", "_diffusers_version": "0.42.1", "num_train_timesteps": 1000, "shift": 1.0,
     "use_dynamic_shifting": True, "base_shift": 0.0, "max_shift": 0.0, "base_image_seq_len": 1024, "max_image_seq_len": 4096,
 }
+# One guidance for both streams, and a text of 64 tokens: what it was trained with. It is none of the releases.
+CARD = {
+    "family": "LTX-2.3 demo",
+    "defaults": pictures_alone.CARD["defaults"] | {
+        "max_text_tokens": 64, "guidance_rescale": 0, "stg_scale": 0, "modality_scale": 1,
+        "audio_guidance_scale": 4, "audio_guidance_rescale": 0, "audio_stg_scale": 0, "audio_modality_scale": 1,
+    },
+    "limits": pictures_alone.CARD["limits"] | {"max_text_tokens": 64},
+    "presets": [],
+    "prompt_words": pictures_alone.CARD["prompt_words"],
+}
 STEM = "diffusion_pytorch_model.safetensors"
 # Module, folder, class, configuration, file of the weights, prefix of their names.
 PARTS = (
@@ -39,6 +51,7 @@ PARTS = (
 
 def write(folder: pathlib.Path, modules: dict[str, nn.Module]) -> None:
     write_json(folder / "model_index.json", INDEX)
+    write_json(folder / "reel.json", CARD)
     write_json(folder / "scheduler/scheduler_config.json", SCHEDULER)
     film_tokenizer.save(folder / "tokenizer")
     for name, part, kind, config, file, prefix in PARTS:

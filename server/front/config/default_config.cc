@@ -3,6 +3,7 @@
 
 #include <google/protobuf/util/time_util.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "absl/strings/ascii.h"
@@ -73,11 +74,12 @@ std::string ApplyModel(const std::string& wanted, const Surroundings& surroundin
   }
   config::v1::Model model;
   std::error_code ignored;
-  const auto bundled = model::FindBundledModel(surroundings.models_folder);
+  const auto bundled = model::FindBundledModels(surroundings.models_folder);
+  const auto named = std::ranges::find(bundled, wanted, &model::BundledModel::name);
   if (wanted == kTestCard) {
     model = TestCard();
-  } else if (bundled && wanted == bundled->name) {
-    model = Bundled(*bundled);
+  } else if (named != bundled.end()) {
+    model = Bundled(*named);
   } else if (wanted.find('/') != std::string::npos || std::filesystem::exists(wanted, ignored)) {
     model.set_name(NameOfPath(wanted));
     model.set_path(wanted);
@@ -85,7 +87,7 @@ std::string ApplyModel(const std::string& wanted, const Surroundings& surroundin
     // Of one more string put behind a list of one, GCC 14 warns falsely.
     std::vector<std::string> known;
     known.emplace_back(kTestCard);
-    if (bundled) known.push_back(bundled->name);
+    for (const auto& one : bundled) known.push_back(one.name);
     for (const auto& configured : config.models()) known.push_back(configured.name());
     const std::string nearest = NearestName(wanted, known);
     return absl::StrCat(
@@ -146,8 +148,9 @@ void ForAllGpus(int gpus, ServerConfig& config) {
 void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config) {
   if (config.fleet().gateway()) return;  // it has none
   if (config.models().empty()) {
-    const auto bundled = model::FindBundledModel(surroundings.models_folder);
-    if (bundled) *config.add_models() = Bundled(*bundled);
+    for (const auto& bundled : model::FindBundledModels(surroundings.models_folder)) {
+      *config.add_models() = Bundled(bundled);
+    }
     *config.add_models() = TestCard();
   }
   if (config.workers().empty()) config.add_workers()->set_device("cpu");

@@ -10,23 +10,35 @@
 namespace reel::model {
 namespace {
 
-TEST(FindBundledModel, IsAFolderWithAnIndex) {
+TEST(FindBundledModels, TakesFoldersWithAnIndex) {
   const reel::testing::TempFolder models;
-  EXPECT_FALSE(FindBundledModel(models.path()));
+  EXPECT_TRUE(FindBundledModels(models.path()).empty());
   std::filesystem::create_directory(models.File("ltx-demo"));
-  EXPECT_FALSE(FindBundledModel(models.path()));
+  EXPECT_TRUE(FindBundledModels(models.path()).empty());
   models.Write("ltx-demo/model_index.json", "{}");
-  const auto found = FindBundledModel(models.path());
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->path, models.File("ltx-demo"));
-  EXPECT_EQ(found->manifest_file, "");
+  const auto found = FindBundledModels(models.path());
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].path, models.File("ltx-demo"));
+  EXPECT_EQ(found[0].manifest_file, "");
   const std::string sums = models.Write("ltx-demo/SHA256SUMS", "");
-  EXPECT_EQ(FindBundledModel(models.path())->manifest_file, sums);
+  EXPECT_EQ(FindBundledModels(models.path())[0].manifest_file, sums);
 }
 
-TEST(FindBundledModel, IsNoneWhereThereIsNoFolderOfModels) {
-  EXPECT_FALSE(FindBundledModel(""));
-  EXPECT_FALSE(FindBundledModel("/nowhere"));
+TEST(FindBundledModels, PutsTheDefaultFirst) {
+  const reel::testing::TempFolder models;
+  for (const char* name : {"ltx2-demo", "ltx-demo"}) {
+    std::filesystem::create_directory(models.File(name));
+    models.Write(std::string(name) + "/model_index.json", "{}");
+  }
+  const auto found = FindBundledModels(models.path());
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_EQ(found[0].name, "ltx-demo");
+  EXPECT_EQ(found[1].name, "ltx2-demo");
+}
+
+TEST(FindBundledModels, AreNoneWhereThereIsNoFolderOfModels) {
+  EXPECT_TRUE(FindBundledModels("").empty());
+  EXPECT_TRUE(FindBundledModels("/nowhere").empty());
 }
 
 }  // namespace

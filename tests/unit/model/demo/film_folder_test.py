@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder as train_films.py writes it, before any training: small, and the same pictures and sound in Reel as in diffusers."""
+"""A folder as train_films.py writes it, before any training: small, and the same pictures and sound in Reel as in diffusers. The shipped one."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -36,10 +37,8 @@ def new_modules():
 def with_reel(model, output):
     subprocess.run(
         [RENDER, "--model", model, "--prompt", PROMPT, "--negative-prompt", NEGATIVE, "--width", str(SIDE), "--height", str(SIDE),
-         "--num-frames", str(FRAMES), "--steps", str(STEPS), "--guidance-scale", str(GUIDANCE), "--audio-guidance-scale", str(GUIDANCE),
-         "--guidance-rescale", "0", "--audio-guidance-rescale", "0", "--stg-scale", "0", "--audio-stg-scale", "0", "--modality-scale", "1",
-         "--audio-modality-scale", "1", "--max-text-tokens", str(film_networks.TEXT), "--seed", str(SEED), "--frame-rate", "24", "--dtype",
-         "fp32", "--device", "cpu", "--output", output], check=True, stdout=subprocess.DEVNULL)
+         "--num-frames", str(FRAMES), "--steps", str(STEPS), "--seed", str(SEED), "--dtype", "fp32", "--device", "cpu", "--output",
+         output], check=True, stdout=subprocess.DEVNULL)
     return load_file(output)
 
 
@@ -85,6 +84,18 @@ class FilmFolder(unittest.TestCase):
         self.assertLess(float(np.abs(ours["frames"] - frames).max()), FRAME_BOUND)
         self.assertLess(float(np.abs(ours["wave"] - wave).max()), WAVE_BOUND)
         self.assertGreater(float(frames.std()), 0.05, "a picture, not a grey field")
+
+
+class ShippedFilmWeights(unittest.TestCase):
+    def test_are_whole_and_small(self):
+        demo_sources.check_manifest(self, demo_sources.FILM_WEIGHTS)
+        self.assertLessEqual(folder.size(demo_sources.FILM_WEIGHTS), 30_000_000)
+
+    def test_say_of_themselves_what_the_code_says(self):
+        self.assertEqual(json.loads((demo_sources.FILM_WEIGHTS / "reel.json").read_text(encoding="utf-8")), film_folder.CARD)
+
+    def test_can_begin_a_run(self):
+        film_folder.read(demo_sources.FILM_WEIGHTS, new_modules())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shipped folder: whole, small, the same frames in Reel as in diffusers, and the same bytes twice."""
 
-import hashlib
 import json
 import os
 import pathlib
@@ -44,13 +43,7 @@ def with_diffusers():
 @unittest.skipUnless((demo_sources.WEIGHTS / "model_index.json").exists(), "the weights are not here")
 class Weights(unittest.TestCase):
     def test_are_whole_and_small(self):
-        names = set()
-        for line in (demo_sources.WEIGHTS / folder.MANIFEST).read_text(encoding="utf-8").splitlines():
-            digest, name = line.split("  ")
-            self.assertEqual(hashlib.sha256((demo_sources.WEIGHTS / name).read_bytes()).hexdigest(), digest, name)
-            names.add(name)
-        there = {p.relative_to(demo_sources.WEIGHTS).as_posix() for p in demo_sources.WEIGHTS.rglob("*") if p.is_file()}
-        self.assertEqual(there - names, {folder.MANIFEST})
+        demo_sources.check_manifest(self, demo_sources.WEIGHTS)
         self.assertLess(folder.size(demo_sources.WEIGHTS), 24_000_000)
 
     def test_say_of_themselves_what_the_code_says(self):

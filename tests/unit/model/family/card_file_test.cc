@@ -15,6 +15,7 @@ ModelCard Card() {
   card.family = "LTX-Video 0.9.5";
   card.defaults.width = 704;
   card.defaults.num_inference_steps = 50;
+  card.defaults.guidance_scale = 3;
   card.limits.max_size = 1536;
   return card;
 }
@@ -70,6 +71,25 @@ TEST_F(CardFile, DropsThePresetsThatItsLimitsRefuse) {
   ASSERT_TRUE(Apply(R"({"limits": {"max_size": 512}})").ok());
   ASSERT_EQ(card_.presets.size(), 1);
   EXPECT_EQ(card_.presets[0].values.width, 512);
+}
+
+TEST_F(CardFile, KeepsOnlyThePresetsThatItNames) {
+  card_.presets = {{.name = "dev", .values = {}}, {.name = "distilled", .values = {}}};
+  ASSERT_TRUE(Apply(R"({"presets": ["distilled"]})").ok());
+  ASSERT_EQ(card_.presets.size(), 1);
+  EXPECT_EQ(card_.presets[0].name, "distilled");
+  EXPECT_FALSE(Apply(R"({"presets": ["dev"]})").ok());
+  ASSERT_TRUE(Apply(R"({"presets": []})").ok());
+  EXPECT_TRUE(card_.presets.empty());
+}
+
+TEST_F(CardFile, SetsNoGuidanceThatTheFamilyLacks) {
+  EXPECT_THAT(std::string(Apply(R"({"defaults": {"stg_scale": 1}})").message()),
+              HasSubstr("stg_scale"));
+  card_.defaults.stg_scale = 1;
+  ASSERT_TRUE(Apply(R"({"defaults": {"stg_scale": 0}})").ok());
+  EXPECT_EQ(card_.defaults.stg_scale, 0);
+  EXPECT_FALSE(card_.defaults.modality_scale.has_value());
 }
 
 TEST_F(CardFile, NamesFileKeyAndRule) {

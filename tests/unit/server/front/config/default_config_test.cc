@@ -60,6 +60,12 @@ TEST(DefaultConfig, TheModelThatCameAlongIsServedBeforeTheTestCard) {
             models.path() + "/ltx-demo/SHA256SUMS");
   flags.model = "testcard";
   EXPECT_EQ(Filled(flags, surroundings).models(0).name(), "testcard");
+
+  // The one with sound is served beside it.
+  std::filesystem::create_directory(models.File("ltx2-demo"));
+  models.Write("ltx2-demo/model_index.json", "{}");
+  EXPECT_THAT(Filled({}, surroundings).workers(0).models(),
+              ::testing::ElementsAre("ltx-demo", "ltx2-demo", "testcard"));
 }
 
 TEST(DefaultConfig, TheStateFolderOfTheUserWins) {
