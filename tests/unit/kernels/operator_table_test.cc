@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/operators.def, the table of operators in kernels/README.md and the catalog say the same.
+// kernels/operators.def, the catalog and libreel_cuda.so list the same operators and variants.
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/cuda_library.h"
@@ -19,23 +15,17 @@
 namespace reel::kernels {
 namespace {
 
-struct Cells {
+struct Variants {
   std::string cpu;
   std::string cuda;
-
-  bool operator==(const Cells&) const = default;
 };
-
-std::string Line(const std::string& op, const Cells& cells) {
-  return absl::StrCat("| ", op, " | ", cells.cpu, " | ", cells.cuda, " |");
-}
 
 std::string Listed(const char* variants) {
   return *variants == '\0' ? "-" : absl::StrReplaceAll(variants, {{" ", ", "}});
 }
 
-// operators.def.
-std::map<std::string, Cells> Table() {
+// The rows of operators.def.
+std::map<std::string, Variants> Table() {
   return {
 #define REEL_OPERATOR(op, name, files, cpu, cuda) {#op, {Listed(cpu), Listed(cuda)}},
 #define REEL_HOST_OPERATOR REEL_OPERATOR
@@ -47,36 +37,10 @@ std::map<std::string, Cells> Table() {
   };
 }
 
-std::map<std::string, Cells> TableInReadme() {
-  const char* source = std::getenv("REEL_SOURCE");
-  std::ifstream file(std::string(source == nullptr ? "." : source) + "/kernels/README.md");
-  std::map<std::string, Cells> table;
-  bool inside = false;
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("<!--", 0) == 0) inside = line.find("<!-- table") == 0;
-    const std::vector<std::string> cells = absl::StrSplit(line, " | ");
-    if (!inside || cells.size() != 3 || cells[0] == "| operator") continue;
-    table[cells[0].substr(2)] = {cells[1], cells[2].substr(0, cells[2].rfind(" |"))};
-  }
-  return table;
-}
-
 std::string Names(const OpVariants& op) {
   std::vector<std::string> names;
   for (int32_t i = 0; i < op.count; ++i) names.emplace_back(op.variants[i].name);
   return absl::StrJoin(names, ", ");
-}
-
-TEST(KernelsReadme, ListsEveryOperatorWithItsVariants) {
-  auto readme = TableInReadme();
-  ASSERT_FALSE(readme.empty()) << "no table found: set REEL_SOURCE or run in the repository's root";
-  for (const auto& [op, cells] : Table()) {
-    EXPECT_EQ(Line(op, readme[op]), Line(op, cells)) << "kernels/README.md against operators.def";
-    readme.erase(op);
-  }
-  for (const auto& [op, cells] : readme) {
-    ADD_FAILURE() << "kernels/README.md has an operator that operators.def has not: " << op;
-  }
 }
 
 TEST(OperatorTable, ListsTheCpuVariantsOfTheCatalog) {
