@@ -35,7 +35,7 @@ RUN = {
     "README.md": ["build/release/bin/reel generate", "grpcurl", "curl -s http://127.0.0.1:9464/metrics", "build/release/bin/reeld --model LTX-Video",
                   "build/release/bin/reel-render --model LTX-Video"],
     "client/README.md": ["reel generate \"a red", "name=$(reel create", "reel generate \"a cyan", "reel generate \"a big", "reel compare",
-                         "reel ab", "reel experiments", "reel top", "reel fleet", "reel bench", "reel restore", "reel doctor", "grpcurl"],
+                         "reel ab", "reel experiments", "reel top", "reel fleet", "reel bench", "reel restore", "reel doctor"],
     "client/go/README.md": ["client/go/generate", "go mod edit"],
     "client/javascript/README.md": ["npm pack", "reeld --http=127.0.0.1:8080"],
     "client/python/README.md": ["pip install client/python"],
