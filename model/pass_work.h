@@ -43,8 +43,8 @@ int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& pass
 // least side. An unknown preset is one plain pass.
 int LeastSide(std::string_view preset, const ModelCard& card);
 
-// What the sides of a video are multiples of, in pixels: of a preset whose passes end at the
-// video's own size, the least side that none of them cuts; else the card's multiple.
+// What the sides of a video must be multiples of, in pixels. For a preset whose passes end at the
+// video's own size: the least side that no pass cuts. Otherwise the card's multiple.
 int SideMultiple(std::string_view preset, const ModelCard& card);
 
 }  // namespace reel::model

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reel renders videos on a Reel server. The API itself is package reelv1; here is what every client of its streams has to
-// do: join again after a lost connection, start the file anew with the job, check each piece and the whole.
+// Package reel renders videos on a Reel server. The API itself is package reelv1. This package adds what every client of its
+// streams must do. It resumes after a lost connection, starts the file again when the job does, and checks each chunk and the
+// whole file.
 package reel
 
 import (

@@ -2,10 +2,10 @@
 // gelu_tanh to e4m3 for rows of 16-byte vectors (ActivationE4m3Accepts): a row stays in registers
 // while its largest value is found. Bound by memory: x is read once, a byte an element written.
 //
-// Plain 16-bit rows with their own scale have a kernel that finds the scale without activating:
-// gelu grows with x from -0.75 on and is never below -0.1701, so the largest x has the largest gelu
-// unless all are small. On an H200 the arithmetic of the other kernel takes longer than its memory
-// traffic.
+// Plain 16-bit rows with their own scale have a kernel that finds the scale without activating.
+// gelu grows with x from -0.75 on and is never below -0.1701. So the largest x has the largest
+// gelu, unless all are small. On an H200 the arithmetic of the other kernel takes longer than its
+// memory traffic.
 #include "kernels/activation/activation_function.cuh"
 #include "kernels/activation/activation_launch.h"
 #include "kernels/rows/plain_e4m3.cuh"

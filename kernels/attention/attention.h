@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention        out = softmax(scale * q_scale * q k^T + bias) v, over L keys
-// cross_attention  the same for a prompt's few keys: 1 <= L <= 128, heads of 64 or 128
-// attention_rest   1 <= L <= 128 further keys for queries that have met others already:
-//                  out = (e^s before + sum_l e^(scale q k_l) v_l) / (e^s + sum_l e^(scale q k_l)),
-//                  where `before` is their output so far and s the logarithm of its sum
+// Attention over all keys, over the few of a prompt, and over further keys of one already computed.
+//
+//   attention        out = softmax(scale * q_scale * q k^T + bias) v, over L keys
+//   cross_attention  the same for a prompt's few keys: 1 <= L <= 128, heads of 64 or 128
+//   attention_rest   1 <= L <= 128 further keys, with `before` the output over the others and s the
+//                    logarithm of its sum:
+//                    out = (e^s before + sum_l e^(scale q k_l) v_l) / (e^s + sum_l e^(scale q k_l))
 //
 // The softmax in fp32 or wider, one rounding at the end. A query without any key (key_lengths 0, or
 // a bias of minus infinity for all) gives a row of zeros.

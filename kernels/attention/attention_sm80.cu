@@ -119,8 +119,8 @@ __global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(kBeside, kWidth, kU
   }
 }
 
-// Blocks for a head of `runs` runs of queries, one run a warp at a time: as many as fill the device
-// once, or more if that leaves a tenth of it idle.
+// Number of blocks for a head of `runs` runs of queries, one run a warp at a time. As many as fill
+// the device once, or more if that leaves a tenth of it idle.
 int64_t PartsFor(int64_t heads, int64_t runs, int64_t places) {
   int64_t parts = 1;
   for (int64_t times = 1; times <= 4; ++times) {

@@ -66,8 +66,8 @@ __device__ inline void StageKeys(const T* k, int64_t stride, unsigned keys, uint
   });
 }
 
-// Word w of vector 4 g + c goes to word c of vector 4 g + w, so that a lane's outputs of four
-// neighbouring products are 8 contiguous channels.
+// Word w of vector 4 g + c goes to word c of vector 4 g + w. A lane's outputs of four neighbouring
+// products are then 8 contiguous channels.
 template <typename T, int kWidth, int kUsed>
 __device__ inline void StageValues(const T* v, int64_t stride, unsigned keys, uint4* to) {
   ForEachVector<kWidth, kUsed>([&](unsigned key, unsigned chunk) {

@@ -11,9 +11,9 @@ inline constexpr int kTurnedChannels = 16;
 // product below 2^17.
 inline constexpr float kLongestCodes = 358;
 
-// The bits of the smallest scale for a row: no code may exceed 127 (from the SizeBits of the
-// rotated row's largest value), and the row may not be too long (from its sum of squares before the
-// rotation). Not finite if the row or its squares are not.
+// The bits of the smallest scale for a row. It keeps codes within 127, by the SizeBits of the
+// rotated row's largest value, and the row's length in bounds, by its sum of squares before the
+// rotation. Not finite if the row or its squares are not.
 __device__ inline unsigned CodeBits(unsigned largest) {
   return SizeBits(__uint_as_float(largest) / kLargestInt8);
 }

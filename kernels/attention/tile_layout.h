@@ -25,7 +25,7 @@ struct KeyTile {
   static constexpr int kValues = kTiledHeadWidth / 16 * kKeyStep;  // where they begin
   static constexpr int kFactors = kValues + kTileKeys / 16 * kValueStep;
 
-  // 32 channels at a time of a key are four words for each of four lanes, and a lane's queries come
+  // 32 channels of a key at a time are four words for each of four lanes. A lane's queries come
   // from 16 neighbours: channel 16 lane + 8 half + 4 part + i is byte 4 lane + i of 16.
   static constexpr int KeyByte(int key, int channel) {
     const int lane = channel / 16, half = channel % 16 / 8, part = channel % 8 / 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel_norm_silu: c = x + residual + bias; v = c / rms over the channels of each pixel;
-// v * (1 + scale) + shift; silu; written with the temporal padding of the convolution that follows,
-// so that neither a pad nor a cat is left. What a convolution left to add, its bias and the block's
+// channel_norm_silu: c = x + residual + bias; v = c / rms over the channels of each pixel; v * (1 +
+// scale) + shift; silu. The output has the temporal padding of the convolution that follows, so
+// that neither a pad nor a cat is left. What a convolution left to add, its bias and the block's
 // input, is added on the way; the norm is of c unrounded.
 #pragma once
 

@@ -29,9 +29,9 @@ class KernelCatalog {
                    const CudaLibraryTable* library = nullptr);
 
   // Adds the framework's variants of one operator, best first: above those already there, below the
-  // tuned ones, or below all. A model asks for them before it has a kernel's parameters: below
-  // tuned ones they get the calls whose type or device those do not take, but not those whose
-  // strides they do not.
+  // tuned ones, or below all. A model chooses before it has a kernel's parameters. So variants
+  // below tuned ones get the calls whose type or device those refuse, but not the calls whose
+  // strides they refuse.
   enum class Place { kFirst, kBelowTuned, kLast };
   void AddFramework(const HostedVariants& variants, Place place);
 

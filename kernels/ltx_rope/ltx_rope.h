@@ -7,9 +7,9 @@
 // The norm of each head before a rotation by position, as Qwen3 has it, is rope_1d's norm_eps.
 //
 // The D / 2 pairs are neighbours (2i, 2i+1) or, where heads are split, channels c and c + half of
-// each head, in the order of first channels. The first pairs are not rotated. Then angle (k, axis),
-// k slow and axis fast, serves a pair each: of A axes (t, y, x; or t alone) there are
-// K = D / 2 / A frequencies.
+// each head, in the order of first channels. The first pairs are not rotated. Then each angle (k,
+// axis), k slow and axis fast, serves one pair. A axes (t, y, x; or t alone) have K = D / 2 / A
+// frequencies.
 #pragma once
 
 #include <optional>

@@ -15,8 +15,8 @@ struct NormRopeSide {
   float* out = nullptr;
 };
 
-// Row r belongs to token r mod `tokens`, whose cosines and sines are in row r mod `tokens` of both
-// tables, one for each channel, or for each pair of split heads; `width` is even.
+// Row r belongs to token r mod `tokens`. Its cosines and sines are in that row of both tables, one
+// for each channel, or for each pair of split heads. `width` is even.
 struct NormRopeRows {
   NormRopeSide q;
   NormRopeSide k = {};  // without data: q alone

@@ -8,10 +8,10 @@
 //     layer norm:  out = round( rstd * (x W'^T - mean * s) + b' )     with the biased variance
 //
 // Sums in fp32, in an order that depends on D only. If a row's mean is r deviations from zero, the
-// subtraction in the layer norm's form cancels: the error is that of terms |x| * rstd, about 1 + r
-// times that of terms |x - mean| * rstd. That is unnoticeable up to r = 4; for rows of r = 100 use
-// layer_norm and a product. A product beyond fp32's range makes the output infinite or NaN. A NaN
-// or an infinity makes its whole row NaN.
+// subtraction in the layer norm's form cancels. The error is then about 1 + r times that of a norm
+// before the product. That is unnoticeable up to r = 4; for rows of r = 100 use layer_norm and a
+// product. A product beyond fp32's range makes the output infinite or NaN. A NaN or an infinity
+// makes its whole row NaN.
 //
 // A modulation (1 + scale) cannot be folded into W, since it changes with every step: use adaln_*.
 #pragma once

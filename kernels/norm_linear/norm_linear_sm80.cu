@@ -2,10 +2,10 @@
 // norm_linear on tensor cores (mma.sync), for rows of 16-byte pieces (NormLinearSm80Accepts).
 //
 // out = round( rstd * (x W'^T - mean * s) + b' ); x [rows, D], W' [outputs, D], fp16 or bf16, fp32
-// sums. Blocks have tiles of 128 x 256 or 128 x 128 of the output: the sums and their order are the
-// same, so the device and the number of tiles may decide. x passes through shared memory once a
-// tile, both for the product and for its rows' moments; nothing is written but out.
-// Bound by arithmetic: 2 * rows * outputs * D operations.
+// sums. Blocks have tiles of 128 x 256 or 128 x 128 of the output. The sums and their order are the
+// same, so device and number of tiles may decide. x passes through shared memory once a tile, both
+// for the product and for its rows' moments; nothing is written but out. Bound by arithmetic: 2 *
+// rows * outputs * D operations.
 #include <algorithm>
 
 #include "kernels/cuda/multiprocessors.cuh"
@@ -95,8 +95,8 @@ __device__ inline void StageVectors(const NormLinearParams& p, int64_t first_out
   vectors[threadIdx.x] = {bias[0], sum[0]};
 }
 
-// Writes the warp's 64 x 64 finished outputs to its own 8 KB of shared memory, in rows of 128 bytes
-// whose piece c is at c ^ (r % 8).
+// Writes the warp's 64 x 64 finished outputs to its own 8 KB of shared memory. Rows have 128 bytes;
+// piece c of row r is at c ^ (r % 8).
 template <typename T, bool kCentred>
 __device__ inline void Finish(const Sums& sums, const float2* norms, const float2* vectors,
                               unsigned char* staged) {

@@ -8,7 +8,6 @@
 
 namespace reel::kernels {
 
-// FAILED_PRECONDITION for a library for another kind of machine, or one that needs Python in the
 // FAILED_PRECONDITION for a library for another kind of machine, or one that needs Python:
 // libtorch_python, pybind11, Python's data, or functions of Python that must be resolved at once. A
 // PyInit function that nobody calls is fine.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rms_norm: y = round( x * rsqrt(mean(x^2) + eps) * (weight + weight_offset) + bias ), row by row;
-// or the same unrounded as e4m3 with a scale for each row, the definition of quantize_rows.
+// rms_norm: y = round( x * rsqrt(mean(x^2) + eps) * (weight + weight_offset) + bias ), row by row.
+// In e4m3 it is the same unrounded, with a scale for each row, as quantize_rows defines it.
 #pragma once
 
 #include <optional>

@@ -44,7 +44,7 @@ struct Rope3dArgs {
   std::array<double, 3> theta = {10000, 10000, 10000};
 };
 
-// Statuses as in RmsNorm; also INVALID_ARGUMENT for theta <= 0, a grid that is not S, a bad split
+// Statuses as in RmsNorm. Also INVALID_ARGUMENT for theta <= 0, a grid that is not S, a bad split
 // or rotary_dim, k of another length without positions, and weights without norm_eps.
 absl::Status Rope1d(const Rope1dArgs& args, const Execution& run);
 absl::Status Rope3d(const Rope3dArgs& args, const Execution& run);

@@ -24,8 +24,9 @@ struct CodeScale {
   float fixed = 0;  // for all rows; 0: each has its own
 };
 
-// Fixed scales that tuned code may use like a row's own: neither the reciprocal nor a product with
-// it becomes subnormal or infinite unless the code is 0 or the largest.
+// Bounds of fixed scales that tuned code may use like a row's own. Within them neither the
+// reciprocal nor a product with it becomes subnormal or infinite, unless the code is 0 or the
+// largest.
 inline bool IsModerateScale(const CodeScale& scale) {
   return scale.fixed == 0 || (scale.fixed > 0x1p-60f && scale.fixed < 0x1p60f);
 }

@@ -2,7 +2,7 @@
 // Rows as int8 with a scale each: int8_rows, and the operators that write such an output. Included
 // by nvcc too.
 //
-// A few large channels would leave few codes to the others, so groups of 32 elements are rotated
+// A few large channels would leave few codes to the others. So groups of 32 elements are rotated
 // first: each element becomes a signed sum of all 32, by a Hadamard matrix. This keeps products of
 // rows, up to a factor that the scale includes.
 //

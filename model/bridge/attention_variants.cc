@@ -25,10 +25,10 @@ constexpr int64_t kMath = 0, kFlash = 1, kMemEfficient = 2, kCudnn = 3;
 constexpr int64_t kBiasRun = 16;
 
 // Note: [Keys behind the last tile]
-// cuDNN's kernel for sm_90 takes 128 keys at a time, and one whose last tile is not whole is an
-// eighth slower in all of them: 13,376 keys of 64 channels take 7.17 ms, 13,440 take 6.40 and
-// 13,312 6.36 (batch 2, 32 heads, one H100, cuDNN 9.19). So it meets the whole tiles, and says what
-// its softmax divided by; attention_rest, bound by memory, adds the others.
+// cuDNN's kernel for sm_90 takes tiles of 128 keys, and is an eighth slower in all of them if the
+// last one is partial. 13,376 keys of 64 channels take 7.17 ms, 13,440 take 6.40 and 13,312 6.36
+// (batch 2, 32 heads, one H100, cuDNN 9.19). So it gets the whole tiles and returns the sum of its
+// softmax; attention_rest, bound by memory, adds the other keys.
 constexpr int64_t kCudnnTile = 128;
 // From where an eighth is more than a second pass over queries and outputs takes.
 constexpr int64_t kKeysForTiles = 4096;
@@ -167,8 +167,8 @@ void RunRest(const AttentionRestCall& call) {
   call.out = (sums + weights.slice(-1, keys) * call.before).to(call.x.scalar_type());
 }
 
-// "auto" follows libtorch: on a device its order of preference is finer than what its kernels can
-// take, and on a CPU flash says by itself what it was chosen for.
+// "auto" follows libtorch. On a device libtorch's order of preference is finer than what its
+// kernels can take. On a CPU flash says itself which calls it is chosen for.
 template <const std::string_view& kName>
 constexpr CallFunctions kNamed = {
     .run = [](const void* call) { Run(kName, *static_cast<const AttentionCall*>(call)); },

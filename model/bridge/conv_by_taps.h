@@ -10,8 +10,8 @@
 
 namespace reel::model::aten {
 
-// Of a weight [C', C, kf, kh, kw]; none where this variant takes no such weight: for another device
-// or type, without oneDNN, or of one so large that a copy weighs more than it gains.
+// Copies of a weight [C', C, kf, kh, kw] in oneDNN's layout, one for each tap. None if this variant
+// does not take the weight: another device or type, no oneDNN, or too large for a copy to pay.
 FrameTaps TapsOf(const at::Tensor& weight);
 
 void RunByTaps(const Conv3dCall& call);

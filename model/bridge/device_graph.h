@@ -24,7 +24,7 @@ class GraphRecorder {
   virtual ~GraphRecorder() = default;
   // `body` runs and nothing of what it asks of the device is done; its own kernels launch on the
   // stream that it is given. What it allocates belongs to the graph, and graphs of one recorder
-  // share it: a tensor that is kept is kept whole, the rest may be written by any of them. `body`
+  // share that memory. A tensor that is kept stays whole; any graph may write to the rest. `body`
   // stays valid as long as the graph. Throws what `body` throws, and for what cannot be recorded.
   virtual std::unique_ptr<DeviceGraph> Record(
       std::function<void(kernels::DeviceStream stream)> body) = 0;

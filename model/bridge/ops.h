@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that a model is made of, on tensors. Which variant runs, libtorch's or one of
-// kernels/, is chosen in kernels/dispatch alone, by the request's plan; each call is counted, and
-// on sampled steps timed, under its key and variant.
+// The operators that a model is made of, on tensors. kernels/dispatch alone chooses by the
+// request's plan which variant runs, libtorch's or one of kernels/. Each call is counted, and on
+// sampled steps timed, under its key and variant.
 #pragma once
 
 #include <string_view>
@@ -27,9 +27,8 @@ struct Modulation {
 };
 
 // A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
-// TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D], or with `vector_of`, int32 [B, S],
-// [M, 1, D], of which each row takes the one that it is told; an undefined tensor means that there
-// is none.
+// TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]. With `vector_of`, int32 [B, S], they
+// are [M, 1, D], and each row takes the one with its number. An undefined tensor: no such vector.
 class Ops {
  public:
   // What `run` refers to is borrowed. `cpu` variants get libtorch's threads.
@@ -93,18 +92,18 @@ class Ops {
   // goes into `sum` where that is defined.
   void ChannelNormSiluInto(const FrameSum& frames, const at::Tensor& scale, const at::Tensor& shift,
                            const PaddedFrames& out, const at::Tensor& sum) const;
-  // Channels to twice the frames, rows and columns: [B, 8 C, F, H, W] with `bias` [8 C] and
-  // `residual` [B, 8 R, F, H, W], which is repeated along the channels, where there are such; to
-  // [B, C, 2 F, 2 H, 2 W] without the first frame where that is dropped.
+  // Channels to twice the frames, rows and columns. [B, 8 C, F, H, W] becomes [B, C, 2 F, 2 H, 2
+  // W], or one frame less if the first is dropped. Adds `bias` [8 C] and `residual` [B, 8 R, F, H,
+  // W], repeated along the channels, if they are defined.
   at::Tensor DepthToSpace(const FrameSum& frames, bool drop_first) const;
-  // Pictures [1, 3, F, H, W] in -1..1 to 8 bits: RGB [F, H, W, 3], or planes Y, U, V of BT.709 in
-  // limited range, chroma at the left column, [F, 3/2 H W]. Sides are even.
+  // Pictures [1, 3, F, H, W] in -1..1 to 8 bits. RGB is [F, H, W, 3]; planes Y, U, V of BT.709 in
+  // limited range, chroma at the left column, are [F, 3/2 H W]. Sides are even.
   at::Tensor Rgb8(const at::Tensor& pictures) const;
   at::Tensor I420(const at::Tensor& pictures) const;
 
-  // One call, also of operators that are functions in files of their own, by the variant that the
-  // plan takes: one of libtorch's runs `call`, which has its results; otherwise
-  // `kernels` makes room for them and calls the operator of kernels/.
+  // Runs one call by the variant that the plan takes, also for operators that are functions in
+  // files of their own. A variant of libtorch runs `call`, which holds the results; otherwise
+  // `kernels` allocates them and calls the operator of kernels/.
   template <typename OfOp>
   void Call(const OfOp& call, kernels::KernelsOp kernels) const {
     Call(call.op, call.x.scalar_type(), &call, kernels);

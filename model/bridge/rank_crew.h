@@ -46,8 +46,8 @@ class RankCrew {
   // as well: Take does not leave them waiting.
   void Run(const std::function<void(int rank)>& work);
 
-  // Within Run, from rank to rank: who gives waits for nobody and does not write to the tensor any
-  // more; who takes waits until it is given, in the order in which that one gave it.
+  // Within Run, from rank to rank. Give does not wait, and its caller no longer writes to the
+  // tensor. Take waits until the tensor is given, in the order of the giver.
   void Give(int rank, int to, const at::Tensor& mine);
   // On this rank's device.
   at::Tensor Take(int rank, int from);

@@ -12,10 +12,10 @@ namespace reel::model {
 // Confined to one thread, as the generation that it belongs to.
 class RopeTable {
  public:
-  // Factored, a few KB for a whole clip. `cos_sin` fp32 [R, K, 2]: a row for each distinct
-  // coordinate of an axis; `index` int32 [1, S, A]: the rows of a token's t, y and x, or t alone.
-  // Of the D / 2 pairs of channels the last A K are turned, each by an angle (k, axis), axis fast.
-  // Pairs are neighbours, or channels c and c + half of each head of `split_head` channels.
+  // Factored, a few KB for a whole clip. `cos_sin` fp32 [R, K, 2] has a row for each distinct
+  // coordinate of an axis. `index` int32 [1, S, A] has the rows of a token's t, y and x, or t
+  // alone. Of the D / 2 pairs of channels the last A K are turned, each by an angle (k, axis), axis
+  // fast. Pairs are neighbours, or channels c and c + half of each head of `split_head` channels.
   RopeTable(at::Tensor cos_sin, at::Tensor index, int64_t width, int64_t split_head = 0);
   RopeTable() = default;
 
@@ -23,8 +23,8 @@ class RopeTable {
   const at::Tensor& index() const { return index_; }
   int64_t split_head() const { return split_head_; }
 
-  // cos and sin of every channel, [1, S, D], or of every pair of split heads, [1, S, D / 2]: what
-  // libtorch's variant takes, hundreds of megabytes for a long clip. Made at the first call.
+  // cos and sin of every channel, [1, S, D], or of every pair of split heads, [1, S, D / 2].
+  // libtorch's variant takes these: hundreds of megabytes for a long clip. Made at the first call.
   struct Dense {
     at::Tensor cos, sin;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows on the way to a linear layer, and the weights that they meet there: in the model's type, or
-// in 8 bits with a scale for each row, where a profile asks for it ("fp8", "int8").
+// Rows on the way to a linear layer, and its weights. They are in the model's type, or in 8 bits
+// with a scale for each row if the profile says so ("fp8", "int8").
 #pragma once
 
 #include "model/bridge/aten.h"
@@ -26,8 +26,8 @@ struct CodedWeight {
   bool defined() const { return codes.defined(); }
 };
 
-// Of a linear layer with a GELU behind it: one scale for all rows of x, which is known before they
-// are made, one for the weight, and one for what comes out, which nothing can pass.
+// Scales of a linear layer with a GELU behind it. One for all rows of x, known before they are
+// made; one for the weight; one for the output, which no value can exceed.
 struct E4m3Gelu {
   at::Tensor codes;                  // [out, in]
   at::Tensor x_scale, weight_scale;  // fp32 [1], on the weight's device

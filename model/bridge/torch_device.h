@@ -14,8 +14,8 @@
 namespace reel::model {
 
 // For a CUDA device this loads libtorch's CUDA half, which a process on a CPU never does, and turns
-// TF32 off in its convolutions; the library stays until the process ends. FAILED_PRECONDITION when
-// that, or the device, is not there.
+// TF32 off in its convolutions. The library stays until the process ends. FAILED_PRECONDITION if
+// the library or the device is missing.
 absl::StatusOr<at::Device> TorchDeviceOf(kernels::DeviceStream stream);
 
 // Has the device make a number and waits for it: ABORTED where its context is lost, which the call

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of cuDNN by the plans of a table (cuda/conv_table.h), which a device does them
-// faster by than by the library's own choice: the variant "tuned" of conv3d, which "auto" takes at
-// the sizes that the table has.
+// Convolutions of cuDNN by the plans of a table (torch_cuda/conv_table.h), which are faster than
+// the library's own choice. This is the variant "tuned" of conv3d; "auto" takes it at the sizes in
+// the table.
 #pragma once
 
 #include <memory>

@@ -8,8 +8,8 @@
 
 namespace reel::model {
 
-// `x` there. A GPU is not waited for, as to() does: what it has to do may take longer than all that
-// a newcomer needs of it, and then it has nothing to do while the host asks for that.
+// Copies `x` to the device without waiting for it, as to() would. A busy GPU may take longer than
+// all that a new job needs, and would then be idle while the host queues that work.
 inline at::Tensor Upload(const at::Tensor& x, at::Device device) {
   if (!x.device().is_cpu() || !device.is_cuda()) return x.to(device);
   const at::Tensor pinned = at::empty(x.sizes(), x.options().pinned_memory(true)).copy_(x);

@@ -15,8 +15,8 @@ from tokenizer import LONGEST, Encoder
 from world import Mix, draw
 
 WORDINGS = 4  # captions kept of a clip
-# A caption's colours could go either way only where both are words for objects and for grounds: drawn evenly, so few
-# captions need it that the text encoder never learns which noun a colour belongs to.
+# A caption is ambiguous only if both of its colours are words for objects and for grounds. Drawn evenly, such
+# captions are so few that the text encoder never learns which noun a colour belongs to.
 CLIPS = Mix(two_objects=0.13, clash=0.35)
 
 

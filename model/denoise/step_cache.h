@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Skips blocks in steps that change little ("first block cache"): if the first block adds nearly
-// what it added in the last full step, the other blocks' last result is reused. Lossy, and only for
-// the kernel profile "cache".
+// Skips blocks in steps that change little ("first block cache"). If the first block adds nearly
+// what it added in the last full step, the last result of the other blocks is reused. Lossy, and
+// only for the kernel profile "cache".
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ struct PictureCondition {
   double strength = 1;
 };
 
-// INVALID_ARGUMENT names the condition and the rule: a size other than the video's, a place outside
-// the clip or not one of `places`, or a later clip of fewer frames than two latents stand for.
+// INVALID_ARGUMENT names the condition and the rule. Refused: a size other than the video's, a
+// place outside the clip or not in `places`, a later clip with fewer frames than two latents.
 // Pixels are scaled to the pass's size if that differs from the video's.
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(
     const GenerationSpec& spec, PictureSize pass, int frames_per_latent, at::ScalarType dtype,

@@ -17,8 +17,8 @@ namespace reel::model {
 // once.
 using TensorsByName = std::map<std::string, at::Tensor, std::less<>>;
 
-// Whether tensors get the values that are stored, or have their shapes and types alone: then they
-// take no memory and hardly any time, and the model can be looked at, not run.
+// Whether tensors get the stored values, or have shapes and types alone. Without values they take
+// no memory and hardly any time; such a model can be inspected, not run.
 enum class Values { kStored, kNone };
 
 // Used by one thread during a load. Remembers the first error and returns undefined tensors after

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the transformer's blocks share in a call: the layout of its rows, and their texts, times and
-// places.
+// Values that the transformer's blocks share in a call: the layout of its rows, and their texts,
+// times and positions.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace reel::model::ltx {
 
-// The vectors that a time gives a block, in the order of its table: norm(x) * (1 + scale) + shift,
-// then y * gate, for self-attention and for the feed-forward.
+// The vectors that a time gives a block, in the order of its table. For self-attention and for the
+// feed-forward: norm(x) * (1 + scale) + shift, then y * gate.
 enum class BlockVector : int64_t { kShift, kScale, kGate, kFeedShift, kFeedScale, kFeedGate };
 inline constexpr int64_t kBlockVectors = 6;
 

@@ -8,8 +8,8 @@
 namespace reel::model::ltx {
 namespace {
 
-// Latents of a later clip that become tokens of their own: the first of them stands for one frame
-// only, as at the beginning of a clip, and would not fit into the middle of another.
+// Latents of a later clip that become tokens of their own. The first of them stands for one frame
+// only, as at the beginning of a clip, and does not fit into the middle of another.
 constexpr int64_t kPrefixLatents = 2;
 
 }  // namespace

@@ -32,10 +32,10 @@ GenerationSpec Defaults() {
 }
 
 constexpr int64_t kWidthOf13b = 4096;
-// By measurement of the 2B shape in bf16 on one H100, 2026-11-25, five sizes from 256x256x25 to
-// 1536x1536x97: what libraries take whatever the size; tensors like its rows' tokens that
-// a step has at once; and of the decoder numbers of its type, of each pixel of the clip and of each
-// that the late layers make at once (ltx_pipeline.cc).
+// Measured with the 2B shape in bf16 on one H100, 2026-11-25, at five sizes from 256x256x25 to
+// 1536x1536x97. First what libraries take at any size, then how many tensors as large as its tokens
+// a step has at once. The last two are numbers of the decoder's type: for each pixel of the clip,
+// and for each that the late layers make at once (ltx_pipeline.cc).
 constexpr int64_t kLibraries = int64_t{128} << 20, kStepTensors = 21;
 constexpr int64_t kClipPixelNumbers = 6, kLatePixelNumbers = 32;
 constexpr int64_t kLatePixels = int64_t{16} << 20;
@@ -48,9 +48,9 @@ ModelTraits TraitsOf(const LtxModel& model) {
           .has_upsampler = model.upsampler.has_value()};
 }
 
-// A formula, until jobs were seen: texts of a usual length with and without guidance, keys and
-// values in each block; latents in fp32, three of them, and their velocity; a step's tensors like
-// its rows' tokens; and what the decoder's late and early layers have at once.
+// A formula, until jobs were measured. It adds texts of a usual length with and without guidance,
+// keys and values in each block, and three latents in fp32 with their velocity. Then come a step's
+// tensors of the size of its tokens, and what the decoder's late and early layers have at once.
 MemoryCosts MemoryOf(const LtxModel& model) {
   constexpr int64_t kTexts = 2, kTextTokens = 128, kLatents = 4;
   const TransformerConfig& config = model.transformer.config();

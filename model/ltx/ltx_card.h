@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests may ask of a loaded LTX-Video model.
+// The card of a loaded LTX-Video model: limits, defaults and presets for requests.
 #pragma once
 
 #include <string>

@@ -88,10 +88,10 @@ class LtxPipeline final : public FamilyPipeline {
     return encode_stage().SecondPass(Mine(generation), ops);
   }
 
-  // On a CPU one after the other: libraries add in an order that depends on how many rows there
-  // are, and each is to be exactly its own step, whoever else is there. On a GPU those that can
-  // share a call of the transformer do, whatever their sizes; a group of devices and steps that may
-  // be left out look at one size at a time.
+  // On a CPU one after the other: libraries add in an order that depends on the number of rows, and
+  // each step must equal the step of that video alone. On a GPU all that can share a call of the
+  // transformer do, whatever their sizes. A group of devices, and steps that may be skipped, take
+  // one size at a time.
   bool CanJoin(const FamilyGeneration& first, const FamilyGeneration& other,
                const kernels::Execution& run) const override {
     if (model_->device.is_cpu()) return false;

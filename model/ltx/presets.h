@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the releases recommend, by name: values of requests, and recipes that requests have no
-// fields for.
+// Presets: the settings that each release recommends, by name. Values of requests, and recipes that
+// requests have no fields for.
 #pragma once
 
 #include <optional>
@@ -41,8 +41,8 @@ struct ModelTraits {
 // A folder does not say which release it is: those of all that have its parts.
 std::vector<Preset> PresetsFor(const ModelTraits& traits);
 
-// How a resolved request is guided, and in which passes it is made: in one, as diffusers makes it,
-// unless its preset is one that ends in "-stg" (perturbed guidance) or "-two-pass".
+// Guidance and passes of a resolved request. One pass, as diffusers makes it, unless the name of
+// its preset ends in "-stg" (perturbed guidance) or "-two-pass".
 Recipe RecipeOf(const GenerationSpec& resolved);
 
 }  // namespace reel::model::ltx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank of a group keeps of a video from step to step.
+// The part of a video that a rank of a group keeps from step to step.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each token is, and the angles that tell the transformer. Always fp32.
+// Positions of tokens, and the angles that encode them for the transformer. Always fp32.
 #pragma once
 
 #include <cstdint>

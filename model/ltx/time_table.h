@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the transformer makes of a schedule's times, for many steps at once: it depends on no step's
-// latents. Tokens that share a time share its row.
+// The transformer's modulation for the times of a schedule, computed for many steps at once, since
+// it does not depend on latents. Tokens that share a time share its row.
 #pragma once
 
 #include <cstdint>

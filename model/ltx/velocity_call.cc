@@ -6,7 +6,7 @@
 namespace reel::model::ltx {
 namespace {
 
-// Peak memory of a call, in tensors as large as its tokens: attention holds x, its norm, queries,
+// Peak memory of a call, in tensors as large as its tokens. Attention holds x, its norm, queries,
 // keys and values before and after their norm, and heads; the feed-forward holds as many.
 constexpr int64_t kTensorsAtOnce = 10;
 int64_t WorkBytes(absl::Span<const VelocityInputs> groups, int64_t width) {
@@ -28,10 +28,10 @@ bool MayComeAgain(absl::Span<const VelocityInputs> groups) {
 
 // Note: [Calls that ranks exchange within]
 // Where tokens are divided, each block reads what other ranks have computed. Copies of libtorch are
-// ordered on both devices' streams: a capture of one stream would refuse the other's as work from
-// outside, and a replay would not wait for the other rank. Such a call is not recorded. A RankLink
-// exchanges by kernels of one device alone: its calls are recorded like any other, whether the
-// other rank records, replays or launches its part.
+// ordered on both devices' streams. A capture of one stream would refuse the other's work, and a
+// replay would not wait for the other rank. Such a call is not recorded. A RankLink exchanges by
+// kernels of one device alone: its calls are recorded like any other, whether the other rank
+// records, replays or launches its part.
 bool ExchangesByCopies(absl::Span<const VelocityInputs> groups) {
   return std::any_of(groups.begin(), groups.end(), [](const VelocityInputs& inputs) {
     return inputs.ranks.is_divided() && inputs.ranks.link == nullptr;

@@ -4,9 +4,9 @@
 //
 // The code is three numbers, most significant bit first, row by row from the left, white = 1:
 //   hash of (prompt, seed, width, height), frame number (10 bits), check sum (6 bits).
-// A block is 16 pixels a side and the hash has 32 bits, where that takes at most a quarter of the
-// height; else blocks of 8, then of 4; where even those are too large (32x32), 4 pixels and 16
-// bits.
+// A block is 16 pixels a side and the hash has 32 bits, if that takes at most a quarter of the
+// height. Otherwise blocks are of 8, then of 4 pixels. The smallest pictures (32x32) have 4 pixels
+// and 16 bits.
 #pragma once
 
 #include <cstddef>

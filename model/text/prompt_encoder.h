@@ -32,9 +32,9 @@ class PromptEncoder {
       : tokenizer_(std::move(tokenizer)), encoder_(std::move(encoder)), memory_(cache_bytes) {}
 
   // One for each text. `masked`: padding is not attended to (condition pipeline); else it is, as in
-  // the others. On a device those that are not remembered are encoded in one call, whose sums come
-  // in another order than those of a text alone; on a CPU, and by a plan for which that must not
-  // be, one after the other.
+  // the others. On a device all texts that are not remembered are encoded in one call, which adds
+  // in another order than a text alone. On a CPU, and under a plan that forbids this, one after the
+  // other.
   absl::StatusOr<std::vector<Prompt>> Encode(const Ops& ops, const std::vector<std::string>& texts,
                                              int length, bool masked);
 

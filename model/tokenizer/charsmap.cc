@@ -11,7 +11,7 @@ namespace reel::model {
 namespace {
 
 // A unit of the double array (darts-clone): label in bits 0..7 and 31, "a value follows" in bit 8,
-// offset in bits 10..30, scaled by 256 when bit 9 is set. A value unit holds it in bits 0..30.
+// offset in bits 10..30. Bit 9 scales the offset by 256. A value unit holds it in bits 0..30.
 uint32_t LabelOf(uint32_t unit) { return unit & ((1u << 31) | 0xffu); }
 bool HasValue(uint32_t unit) { return ((unit >> 8) & 1u) != 0; }
 uint32_t ValueOf(uint32_t unit) { return unit & ((1u << 31) - 1); }

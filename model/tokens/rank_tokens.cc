@@ -38,8 +38,8 @@ at::Tensor RankTokens::Own(const at::Tensor& x) const {
   return x.slice(kTokens, tokens.first, tokens.first + tokens.count).contiguous();
 }
 
-// Keys and values of a token are neighbours, so that both are one copy to each other rank: starting
-// a copy between devices waits for both, which a block of a small video notices. This rank's go
+// Keys and values of a token are neighbours, so that one copy to each other rank moves both.
+// Starting a copy waits for both devices, which costs a small video noticeable time. This rank's go
 // to their position among all, and from there to the others.
 at::Tensor RankTokens::OfAllByCopies(const at::Tensor& k, const at::Tensor& v) const {
   const TokenRange tokens = own();

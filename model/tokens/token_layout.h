@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of a transformer's call: which row belongs to which video and guidance, which rows are
-// still equal, which ask their text, and where each lies in the tensors of the call.
+// The layout of a transformer's call. It says which row belongs to which video and guidance, which
+// rows are still equal, which attend to their text, and where each is in the tensors.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +70,9 @@ class TokenLayout {
   }
   // A group's rows of a tensor of the call in which all rows are apart, video by video.
   at::Tensor ByVideo(const at::Tensor& x, size_t group) const;
-  // Which time, or which place, a token takes: from indices of each group, int32 [videos or 1, S,
-  // ...], into a table with `sizes[group]` rows, to indices into all tables one behind the other.
+  // Joins the indices of groups, which say the time or place of a token. A group's indices, int32
+  // [videos or 1, S, ...], point into its table of `sizes[group]` rows; the result points into all
+  // tables, concatenated.
   at::Tensor JoinIndices(const std::vector<at::Tensor>& of_groups,
                          const std::vector<int64_t>& sizes) const;
 
@@ -81,8 +82,9 @@ class TokenLayout {
   at::Tensor AskingRows(const at::Tensor& x) const;
   // From the queries of AskingRows to those of each asking row of a group, [A, S, D].
   at::Tensor Questions(const at::Tensor& queries, size_t group) const;
-  // The answers for all rows, in few parts of neighbouring rows: from `asked`, those of the asking
-  // rows of all groups (Join), and `known` of each group, [B - A, 1, D], one for all tokens.
+  // The answers for all rows, in few parts of neighbouring rows. `asked` has those of the asking
+  // rows of all groups (Join), `known` those of the other rows of each group, [B - A, 1, D], one
+  // for all tokens.
   std::vector<at::Tensor> Answers(const at::Tensor& asked,
                                   const std::vector<at::Tensor>& known) const;
   // From tensors of all rows of a group's texts to the rows that ask, and to the others.

@@ -15,9 +15,9 @@
 
 namespace reel::model {
 
-// A convolution over frames, rows and columns: zeros or the picture itself, reflected, beyond the
-// picture's edges, and no padding in time of its own: who calls decides which frames stand before
-// the first and behind the last.
+// A convolution over frames, rows and columns. Beyond the picture's edges are zeros, or the picture
+// reflected. It has no padding in time: the caller decides which frames come before the first and
+// after the last.
 struct VideoConv {
   at::Tensor weight, bias;
   int64_t stride = 1;
@@ -35,9 +35,9 @@ struct VideoConv {
   int64_t kernel() const { return weight.size(2); }
 };
 
-// `map` of every frame of x. On a CPU one by one: there the libraries choose their algorithms, and
-// vector ends fall, by size, which decides the last bits; so a frame's value does not depend on how
-// many are beside it.
+// Applies `map` to every frame of x. On a CPU one by one: libraries choose algorithms, and vectors
+// end, by size, which decides the last bits. So a frame's value does not depend on how many are
+// beside it.
 at::Tensor ByFrame(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& map);
 
 // Reads `name`.conv.{weight,bias}; zeros beyond the edges.

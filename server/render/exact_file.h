@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One video as tensors of 32-bit floats in a .safetensors file: what was added, `wave` [channels,
-// samples] at the model's own rate, which `sample_rate` of the metadata says, and `frames` [T, H,
-// W, 3] in 0..1.
+// Writes one video as tensors of 32-bit floats into a .safetensors file: what was added, `wave`
+// [channels, samples] and `frames` [T, H, W, 3] in 0..1. The wave has the model's own rate,
+// `sample_rate` of the metadata.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renders one video straight through a pipeline, into a .safetensors file (exact_file.h): its
-// frames and its sound; before them, if the model has them, `latents` [1, C, F, h, w] and
-// `audio_latents` [1, C, A, bins].
+// Renders one video straight through a pipeline into a .safetensors file (exact_file.h): its frames
+// and its sound. If the model has them, `latents` [1, C, F, h, w] and `audio_latents` [1, C, A,
+// bins] come first.
 #pragma once
 
 #include "kernels/dispatch/kernel_catalog.h"

@@ -9,10 +9,10 @@
 
 namespace reel::tests {
 
-// gRPC's client looks at errno a few allocations after connect(), so that in a process of many
-// threads a connection on its way is at times taken for a failed one ("No such file or directory"),
-// and the calls that do not wait are refused. Returns once the next attempt succeeded; also,
-// without a connection, when the server does not want this channel.
+// gRPC's client looks at errno a few allocations after connect(). In a process of many threads it
+// sometimes takes a pending connection for a failed one ("No such file or directory") and refuses
+// calls that do not wait. Returns once the next attempt succeeded, or when the server refuses this
+// channel.
 inline std::shared_ptr<grpc::Channel> Connected(std::shared_ptr<grpc::Channel> channel) {
   channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(3));
   return channel;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole LTX-2 model that makes a film in a second: the tiny components of tests/golden/ltx2 and
-// ltx2_sound as a folder on disk, with weights drawn from seeds in the order of golden_ltx2.py.
-// Free of torch.
+// A whole LTX-2 model that makes a film in a second. It is a folder on disk with the tiny
+// components of tests/golden/ltx2 and ltx2_sound, and weights drawn from seeds in the order of
+// golden_ltx2.py. Free of torch.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures travel with a request to a real worker with a real, tiny LTX-Video model, which renders
-// a video from them; and what is no picture comes back as an answer.
+// Pictures are sent to a real worker with a tiny LTX-Video model, which renders a video from them.
+// Bytes that are no picture are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

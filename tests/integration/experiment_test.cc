@@ -73,8 +73,8 @@ class ExperimentTest : public ::testing::Test {
   Calls calls_{server_.Connect()};
 };
 
-// Same prompt and seed on both arms in turn: what one left behind, in a cache of prompts or in a
-// graph, would show in the kernels or in the bytes of the other.
+// Same prompt and seed on both arms in turn. Anything that one arm leaves behind, in a cache of
+// prompts or in a graph, would show in the kernels or bytes of the other.
 TEST_F(ExperimentTest, PlansNeverLeakBetweenJobs) {
   std::map<std::string, std::set<std::string>> files;
   for (int i = 0; i < 8; ++i) {

@@ -212,9 +212,8 @@ double ServerTiming(const httplib::Response& reply, const std::string& name) {
   return -1;
 }
 
-// What TensorRT-LLM's benchmark_visual_gen posts (as its source has it at 02f2e68; no package of it
-// has the program): JSON, or a form with a file that does not say what it is, and a token of
-// nobody.
+// What TensorRT-LLM's benchmark_visual_gen posts, by its source at 02f2e68 (no package has the
+// program). JSON, or a form with a file without a type, and a token that nobody has.
 TEST(Facade, RequestsOfTensorRtLlmsBenchmarkAreAnsweredWithItsTimings) {
   ReelServer server(WithDoor());
   httplib::Client client = ClientOf(server.http_address());

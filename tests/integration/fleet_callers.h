@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callers of a fleet who never stop: each asks for a video with a request id of its own until it is
-// taken, streams it to its end over whatever server answers, and begins again.
+// Callers of a fleet that never stop. Each sends a request with its own id until a server accepts
+// it, streams the video to its end over any server that answers, and begins again.
 #pragma once
 
 #include <atomic>

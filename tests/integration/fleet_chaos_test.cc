@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole fleet on a hostile day: its servers are killed, frozen and replaced and its store stands
-// still, by a seed that is printed, while callers stream and thousands of videos wait. The long
-// form by hand, with the seed of a run that is to be repeated:
+// Kills, freezes and replaces a fleet's servers and freezes its store, while callers stream and
+// thousands of videos wait. The order comes from a seed that is printed. The long form by hand,
+// with the seed of a run to repeat:
 //   REEL_MINUTES=10 REEL_SEED=1 ctest --test-dir build/release -L soak -R fleet_chaos_soak -V
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brokers that are reached over TLS, and know each server by its key: whoever is not known, or does
-// not know them, is told so; and a key may do what its role does and nothing else.
+// Brokers over TLS that know each server by its key. An unknown server, or one that does not trust
+// the brokers, gets an error that says so. A key may do what its role does and nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short and long videos of two tenants that arrive by chance, below and above what the device can
-// do: how long they take, and how many meet their deadlines, beside the same arrivals at a server
-// that runs one after the other. Minutes long, so by hand:
-// ctest --test-dir build/release -L soak
+// Short and long videos of two tenants that arrive at random, below and above what the device can
+// do. Compares how long they take and how many meet their deadlines with a server that runs one
+// after the other. Minutes long, so by hand: ctest --test-dir build/release -L soak
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who goes first on a device, by the real programs: what a worker only holds can be passed, what
-// runs makes way for a video that would be late or is short, and is the same file in the end.
+// The order of videos on a device, by the real programs. A queued video can be overtaken; a running
+// one is suspended for a video that would be late or is short, and ends with the same file.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -77,8 +77,8 @@ absl::Duration MedianOf(std::vector<absl::Duration> times) {
   return times[times.size() / 2];
 }
 
-// Held is what is around the work: how long the work itself takes differs by more from run to run,
-// and between a process that has just begun and one that has not.
+// The bound is on what surrounds the work. The work itself varies by more from run to run, and
+// between a new process and one that has run for a while.
 void ExpectSmallOverhead(const std::string& name, const OverheadCase& made) {
   const testing::TempFolder folder;
   // As reeld sets it for its workers: on a busy machine threads that spin at barriers would decide.

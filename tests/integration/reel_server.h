@@ -20,8 +20,8 @@
 namespace reel::tests {
 
 struct ServerSetup {
-  // Textproto. The test card is served when it names no model, and the data folder may hold 1 GB
-  // when it sets no data.max_bytes: the default, a share of the disk, refuses jobs where that is
+  // Textproto. If it names no model, the test card is served. If it sets no data.max_bytes, the
+  // data folder may hold 1 GB: the default, a share of the disk, refuses jobs on a disk that is
   // nearly full.
   std::string config;
   std::vector<std::string> flags;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With settings as they come, every job has operators that were timed: of long jobs, of short ones,
-// and of those that are over before one step in 32 was due.
+// With default settings every job has timed operators: long jobs, short ones, and those that end
+// before one step in 32 is due.
 #include <gtest/gtest.h>
 
 #include <algorithm>

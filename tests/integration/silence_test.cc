@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing is changed in silence: what a model does not read of a text is told, by the API and by
-// `reel`; what no model could do is refused before it is queued. With real models.
+// Nothing is changed silently. The API and `reel` say which parts of a text a model did not read;
+// what no model can do is refused before it is queued. With real models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces as a collector gets them from the real server: they sum to the bill, belong to their
-// callers' traces, tell nothing of what callers wrote, and cost nothing when nobody takes them.
+// Traces as a collector gets them from the real server. They sum to the bill, join their callers'
+// traces, contain nothing that callers wrote, and cost nothing when the collector is away.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

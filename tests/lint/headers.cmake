@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# reel_header_checks and reel_torch_header_checks: every header compiles alone. Where a source of the same name stands beside it, that source has
-# shown it already, since it includes its own header first (lint.headers); the others get a translation unit each. Globbed on
-# purpose: a header that somebody forgot to list must not slip through. Not part of `all`; the ctest lint.headers_alone
-# builds them.
+# reel_header_checks and reel_torch_header_checks: every header compiles alone. A header with a source of the same name needs no more: the source
+# includes its own header first (lint.headers). The others get a translation unit each. Globbed on purpose: a header that somebody forgot to list
+# must not slip through. Not part of `all`; the ctest lint.headers_alone builds them.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
   ${CMAKE_SOURCE_DIR}/kernels/*.h ${CMAKE_SOURCE_DIR}/model/*.h ${CMAKE_SOURCE_DIR}/server/*.h
   ${CMAKE_SOURCE_DIR}/client/*.h)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A family that is not LTX stands on what families share: videos of several sizes step together,
-// with two streams, two latents and a guidance for each; all else is the shared body's.
+// A family that is not LTX uses what families share. Videos of several sizes step together, with
+// two streams, two latents and a guidance for each; the shared body does the rest.
 #include <algorithm>
 #include <memory>
 #include <vector>

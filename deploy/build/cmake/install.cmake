@@ -22,8 +22,8 @@ if(REEL_HAS_TORCH)
     ${reel_cuda_wheel}/libcupti.so.13 ${reel_cuda_wheel}/libcudart.so.13 DESTINATION lib/reel
     COMPONENT libtorch)  # apart for the test of packages alone: half a gigabyte
 endif()
-# The kernels lie in lib, where programs look for them, and libtorch's CUDA half and what it is linked with in lib/reel:
-# three gigabytes, for images and `cmake --install`; packages leave out the component.
+# The kernels are in lib, where programs look for them. libtorch's CUDA half and its libraries are in lib/reel: three
+# gigabytes, for images and `cmake --install`. Packages leave the component out.
 if(REEL_CUDA AND TARGET reel_torch_cuda)
   install(PROGRAMS $<TARGET_FILE:reel_cuda> $<TARGET_FILE:reel_torch_cuda> DESTINATION lib COMPONENT cuda)
   install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/$<TARGET_FILE_NAME:reel_torch_cuda>\"

@@ -26,9 +26,9 @@ if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# A debug build for sanitizers wants line numbers and speed, not a full picture of every type.
-# More than half of what clang takes for AddressSanitizer at -O1 is its optimiser, and code for what that has inlined: dev says
-# OFF, and only loops over rows and pixels are optimised there (library_headers.cmake).
+# A debug build for sanitizers wants line numbers and speed, not a full picture of every type. With AddressSanitizer at -O1
+# clang spends more than half of its time in the optimiser and on inlined code. So dev says OFF, and only loops over rows and
+# pixels are optimised there (library_headers.cmake).
 option(REEL_DEBUG_OPTIMIZED "Compile Debug with -O1" ON)
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -fno-omit-frame-pointer")
 if(NOT REEL_DEBUG_OPTIMIZED)

@@ -37,10 +37,10 @@ HeldJob* PickPiece(const JobTable& jobs, const Batch& batch);
 // Whether the job, which is not in the batch, goes before all jobs of the batch.
 bool GoesBefore(const HeldJob& job, const Batch& batch);
 
-// The jobs that may share a step with `lead`, which can step, in the table's order: same model and
-// plan, none alone, at most `fill_rows` rows together (model::RowsTaken), and only for models that
-// share steps. Among those, as many from the first on as gain by sharing; if none do, as many as
-// have the lead's size.
+// The jobs that may share a step with `lead`, which can step, in the table's order. They have the
+// same model and plan, none is alone, and together they have at most `fill_rows` rows
+// (model::RowsTaken); models must share steps. Of these, as many from the first on as gain by
+// sharing; if none do, as many as have the lead's size.
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing);
 
 // The batch as CompanyGains sees it. `batch` must outlive the result.

@@ -26,10 +26,10 @@ struct DecodeLimits {
 };
 
 // Sets `pixels` of every condition of `spec` that has none, scaled to its width and height as the
-// reference does (picture_scaler.h); of pictures, not of clips, once compressed by its
-// `condition_crf`. A clip is read up to the video's end. INVALID_ARGUMENT names
-// the condition and its problem; FAILED_PRECONDITION: its bytes are missing; CANCELLED soon after
-// `stop` is true. On an error `spec` is unchanged.
+// reference does (picture_scaler.h). Pictures, not clips, are first compressed by its
+// `condition_crf`. A clip is read up to the video's end. INVALID_ARGUMENT names the condition and
+// its problem; FAILED_PRECONDITION: its bytes are missing; CANCELLED soon after `stop` is true. On
+// an error `spec` is unchanged.
 absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
                               const std::atomic<bool>& stop);
 

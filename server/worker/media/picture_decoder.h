@@ -10,9 +10,9 @@
 
 namespace reel::worker {
 
-// INVALID_ARGUMENT with the end of a sentence about the picture ("is incomplete: its end is
-// missing"): another format, more than `max_pixels`, too much work (both checked before decoding,
-// see picture_trimmer.h), or broken. Nothing beside the bytes is opened or fetched.
+// INVALID_ARGUMENT has the end of a sentence about the picture ("is incomplete: its end is
+// missing"). Refused: another format, a broken file, more than `max_pixels`, too much work (both
+// checked before decoding, see picture_trimmer.h). Nothing beside the bytes is opened or fetched.
 absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t max_pixels);
 
 }  // namespace reel::worker

@@ -10,8 +10,8 @@ from prompts import Prompt
 COLUMNS = ("colour", "shape", "motion", "ground colour", "pattern", "background", "all", "swapped")
 # Bars at 256x256x49 for a model that was trained on a GPU.
 BARS = {"colour": 95, "shape": 85, "motion": 90, "background": 95}
-# Of the clips that ask for each: a pitch within a semitone, the side that a sound moves to, whether it swells, and hits
-# within 80 ms of the touches that are seen.
+# Scores of the clips whose prompts name each: pitch within a semitone, the side that a sound moves to, whether it
+# swells, hits within 80 ms of the touches.
 SOUND_BARS = {"pitch": 90, "pan": 90, "loudness": 90, "hits": 80}
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a new process waits for before the kernels of a CUDA library are warm: opening the library,
-// and the first call of every operator, which brings its code to the device.
+// Measures what a new process waits for before the kernels of a CUDA library are warm. That is
+// opening the library, and the first call of every operator, which loads its code.
 //
 //   kernel_first_use [libreel_cuda.so]
 //

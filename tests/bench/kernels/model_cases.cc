@@ -149,9 +149,9 @@ void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases)
   }
 }
 
-// As decoders have it: alone, behind a convolution (with its bias), where a block ends (with the
-// block's input, and the sum written), each with the modulation of one that is conditioned on a
-// time.
+// The calls of decoders: alone, behind a convolution (with its bias), at the end of a block (with
+// the block's input, and the sum written). Each also with the modulation of a decoder that depends
+// on a time.
 void AddChannelNormCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
   struct Form {
     const char* name;

@@ -4,9 +4,9 @@
 //
 //   conv_sweep 128x128x16x128x192 1024x1024x7x16x24      channels, outputs, frames, rows, columns
 //
-// Each plan of the engine for Hopper's tensor cores is timed once by a few calls, then the best of
-// them, or those named by --plan, and the library's own choice in rounds, there and back. One JSON
-// line for each shape; a plan is its knobs in the order of ConvKnobs.
+// Each plan of the engine for Hopper's tensor cores is timed once by a few calls. Then the best of
+// them, or those named by --plan, and the library's own choice take turns in rounds. One JSON line
+// for each shape; a plan is its knobs in the order of ConvKnobs.
 #include <ATen/cudnn/Handle.h>
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>

@@ -35,7 +35,7 @@ class InterruptTest : public ::testing::Test {
 };
 
 // The fake waits after it has sent the first events, so the command may still be reading them when
-// the signal comes: then it has no name to cancel and leaves, which ends a bound job as well.
+// the signal comes. Then it has no name to cancel and leaves, which also ends a bound job.
 TEST_F(InterruptTest, EndsTheJobAndLeavesNoFile) {
   server_.Play({{.wait_for_cancel = true}});
   const auto reel = Reel({"generate", "x", "-o", folder_.File("a.mp4")});

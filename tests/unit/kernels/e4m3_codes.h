@@ -19,10 +19,10 @@ double ValueOfE4m3(int code);
 // How many codes lie between two; 0 and -0 are the same here.
 int E4m3Distance(int a, int b);
 
-// An output in e4m3 (Expected::scale or fixed_scale), but for the sign of zeros: every code is the
-// nearest, with the scale that was written, to some value that the operator's arithmetic may have
-// come to (`c` as in Bound), so that only near a tie there is more than one; a scale within two
-// steps of fp32 beside the same loss; rows that are not finite shown as such.
+// Checks an output in e4m3 (Expected::scale or fixed_scale), except for the sign of zeros. With the
+// scale that was written, every code must be the nearest to some value within the operator's bound
+// (`c` as in Bound). Only near a tie more than one code fits. A scale is within two steps of fp32
+// and the same bound. Rows that are not finite must be marked as such.
 testing::AssertionResult E4m3Within(double c, const Expected& expected);
 
 }  // namespace reel::kernels

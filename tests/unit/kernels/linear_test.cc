@@ -250,8 +250,8 @@ TEST_P(LinearInt8Test, GivesARowTheSameBitsAloneAndAmongMany) {
   }
 }
 
-// More of them than a device's cache holds are gone through in bands, and what would leave most of
-// a device's multiprocessors idle at the end goes by other tiles than the rest.
+// More rows than a device's cache holds are processed in bands. Rows that would leave most
+// multiprocessors idle at the end use other tiles than the rest.
 TEST_P(LinearInt8Test, GivesEqualRowsTheSameBitsWhereverTheyAre) {
   ExpectEqualRowsHaveEqualBits(8192, 264, 3300);
   ExpectEqualRowsHaveEqualBits(2048, 2048, 2240);

@@ -95,8 +95,8 @@ class OpCase {
   virtual std::vector<Expected> Reference() const = 0;
 };
 
-// |got - want| <= ulps * ulp(want) + c * 2^-24 * magnitude, where magnitude is the sum of the
-// magnitudes of the terms that were added; infinities and NaN must be equal.
+// |got - want| <= ulps * ulp(want) + c * 2^-24 * magnitude. The magnitude is the sum of those of
+// the terms that were added. Infinities and NaN must be equal.
 struct Bound {
   double ulps = 1;  // 0 for fp32
   double c = 8;

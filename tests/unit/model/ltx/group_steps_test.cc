@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps divided between two, three and four ranks against those of one device: guidance of every
-// form, clips of few tokens, tokens of several times, company, and a rank that fails.
+// Compares steps divided between two, three and four ranks with those of one device. Covers all
+// forms of guidance, clips of few tokens, tokens of several times, shared steps, and a rank that
+// fails.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A video on a group of devices against the same on one. A rank's matrices have fewer rows, and
-// libraries choose by size: where two CPUs have whole rows they are the same bit for bit from some
-// ten tokens on, elsewhere near each other.
+// libraries choose algorithms by size. Two CPUs with whole rows agree bit for bit from some ten
+// tokens on; elsewhere results are near each other.
 #include <fstream>
 #include <memory>
 #include <string>

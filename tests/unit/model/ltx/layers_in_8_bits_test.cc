@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lossy profiles with layers in 8 bits, fp8 and int8, against the reference, on the same
-// latents: within their gates, also where a few channels are far larger than the others, and never
-// without being asked for.
+// Compares the lossy profiles with layers in 8 bits, fp8 and int8, with the reference on the same
+// latents. They stay within their gates, also if a few channels are far larger than the others, and
+// run only on request.
 #include <map>
 #include <optional>
 #include <string>

@@ -362,9 +362,9 @@ TEST_F(TransformerGolden, CountsEveryOperator) {
   Scalar(*model);
   std::map<std::string, int64_t> calls;
   for (const auto& use : test_.counters.Uses()) calls[use.op] += use.calls;
-  // Into and out of the model, the time's and the text's three and two, all blocks' keys and values
-  // of the text that is asked and of the one that has one key, and of each block five and the
-  // answer of the latter.
+  // Two into and out of the model, three of the time and two of the text. All blocks' keys and
+  // values of the text with many keys and of the one with one key. Five of each block, and its
+  // answer of the text with one key.
   EXPECT_EQ(calls["linear"], 2 + 3 + 2 + 2 + 2 * (5 + 1));
   EXPECT_EQ(calls["linear_gelu"], 2);
   EXPECT_EQ(calls["adaln_rms_norm"], 2);

@@ -44,8 +44,8 @@ std::string Joined(const std::vector<int64_t>& values) {
   return joined;
 }
 
-// Rows of a group of videos: how many each has, which of them have a text of one key ('1') or of
-// many, which blocks are perturbed, and whether tokens have times of their own.
+// Rows of a group of videos. It says how many each has, which have a text of one key ('1') or of
+// many, which blocks are perturbed, and whether tokens have their own times.
 struct Layout {
   std::vector<int64_t> rows;
   std::string keys;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages in which every field has a value that is not its default, found by reflection: a field
-// that somebody adds later is filled too, and fails the round trip of a conversion that forgets it.
+// Fills every field of a message with a value other than its default, by reflection. A field that
+// is added later is filled too, and fails the round trip of a conversion that forgets it.
 #pragma once
 
 #include <string>
