@@ -36,7 +36,7 @@ class Generation {
   virtual int64_t device_bytes() const = 0;
   // Complete once it can step.
   virtual TextFacts text_facts() const { return {}; }
-  // Of one pass, beside those of the pictures; 0 for models without sound.
+  // Tokens of sound in one pass, beside those of the pictures; 0 for models without sound.
   virtual int64_t audio_tokens() const { return 0; }
   // The number of its steps so far that reused an earlier result (kernel profile "cache").
   virtual int reused_steps() const { return 0; }

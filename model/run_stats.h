@@ -118,7 +118,7 @@ struct RunStats {
   std::vector<OperatorCost> operators;
   int preemptions = 0;
   int timed_steps = 0;
-  // Of the steps: those computed in full, and those that reused an earlier result (kernel profile
+  // Steps that were computed in full, and steps that reused an earlier result (kernel profile
   // "cache").
   int full_steps = 0, reused_steps = 0;
   std::optional<double> energy_joules;  // that the device used for it; unset: unknown

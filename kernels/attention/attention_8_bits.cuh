@@ -55,7 +55,7 @@ __device__ inline void LoadChannels(const T* from, float (&x)[16]) {
     x[2 * w] = two.x, x[2 * w + 1] = two.y;
   }
 }
-// Of the four lanes of a row.
+// The largest value of the four lanes of a row.
 __device__ inline unsigned LargestOfRow(unsigned largest) {
   largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
   return max(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
@@ -84,7 +84,8 @@ __device__ inline void BringTiles(const unsigned char* from, int64_t count, Tile
   }
 }
 
-// Of a tile whose first part is there; `meanwhile` is done before the second is.
+// Finishes the scores of a tile whose first part is there. `meanwhile` runs before the second part
+// is complete.
 template <typename Queries, typename Body>
 __device__ inline void RestOfScores(Queries& queries, uint32_t tile, uint32_t (&scores)[32],
                                     const Body& meanwhile) {

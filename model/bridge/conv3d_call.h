@@ -10,10 +10,10 @@
 
 namespace reel::model::aten {
 
-// Of frames, rows and columns.
+// One number each for frames, rows and columns.
 using Sides = std::array<int64_t, 3>;
 
-// Of a convolution's weight, each tap in time as oneDNN wants it (conv_by_taps.h); may be none.
+// A convolution's weight, each tap in time in oneDNN's layout (conv_by_taps.h). May be empty.
 struct FrameTaps {
   std::vector<at::Tensor> packed;
 };

@@ -19,7 +19,7 @@ DeviceProbe TorchDeviceProbe(kernels::DeviceStream stream);
 // Frees what its allocator keeps for the next tensors. Null for a CPU.
 MemoryReturner TorchMemoryReturner(kernels::DeviceStream stream);
 
-// Of the libtorch that this was compiled with, e.g. "2.11.0".
+// Version of the libtorch that this was compiled with, e.g. "2.11.0".
 std::string FrameworkVersion();
 
 }  // namespace reel::model

@@ -11,23 +11,23 @@
 namespace reel::model {
 
 inline constexpr std::string_view kAtenVariant = "aten";
-// Of linear alone: e4m3 codes with a scale for each row and each output, which nothing but the
-// profile "fp8" makes. On a CPU the same formula in fp32.
+// For linear only: e4m3 codes with a scale for each row and each output, which only the profile
+// "fp8" makes. On a CPU the same formula in fp32.
 inline constexpr std::string_view kE4m3RowsVariant = "e4m3_rows", kInt8RowsVariant = "int8_rows";
-// Of step_cache alone: the sum with what all blocks but the first added to an earlier step. Only
-// the profile "cache" makes such a call.
+// For step_cache only: adds what all blocks but the first added in an earlier step. Only the
+// profile "cache" makes such a call.
 inline constexpr std::string_view kFirstBlockVariant = "first_block";
-// Of linear_gelu alone: the activation inside the matrix product; on a CPU oneDNN's.
+// For linear_gelu only: the activation inside the matrix product; on a CPU oneDNN's.
 inline constexpr std::string_view kEpilogueVariant = "epilogue";
 
-// Of conv3d on a CPU: conv_by_taps.h.
+// For conv3d on a CPU: conv_by_taps.h.
 inline constexpr std::string_view kTapsVariant = "taps";
 
-// Of qk_norm_rope on a CPU: each row in one pass, by all threads.
+// For qk_norm_rope on a CPU: each row in one pass, by all threads.
 inline constexpr std::string_view kRowsVariant = "rows";
 
-// Of attention and cross_attention: libtorch's kernels for them. "auto" takes the one that libtorch
-// would; "aten" leaves the choice to libtorch and says no more.
+// For attention and cross_attention: libtorch's kernels. "auto" takes the one that libtorch would;
+// "aten" leaves the choice to libtorch.
 inline constexpr std::string_view kCudnnVariant = "cudnn";
 // cuDNN's over whole tiles of keys, with those behind the last tile left to attention_rest.
 inline constexpr std::string_view kCudnnTilesVariant = "cudnn_tiles";

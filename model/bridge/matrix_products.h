@@ -20,8 +20,8 @@ struct MatrixProduct {
   const at::Tensor& residual;      // [..., N], as the result
   bool gelu = false;
   bool tuned = false;  // by the algorithm of a table, and only where that has one
-  // Of e4m3 with one scale for x and one for the weight (fp32 [1]): the result is e4m3 too, times
-  // this. By the algorithm of the table, else the library's choice.
+  // For e4m3 with one scale for x and one for the weight (fp32 [1]): the factor of the result,
+  // which is then e4m3 too. Runs the algorithm of the table, else the library's choice.
   const at::Tensor* to_out = nullptr;
 
   // e4m3 gives bf16, or e4m3.

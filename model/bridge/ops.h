@@ -18,7 +18,7 @@
 
 namespace reel::model {
 
-// Of a norm; borrowed for a call.
+// Modulation of a norm, borrowed for a call.
 struct Modulation {
   const at::Tensor& scale;
   const at::Tensor& shift;

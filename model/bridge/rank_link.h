@@ -31,9 +31,9 @@ class RankLink {
   virtual int64_t bytes() const = 0;
   // None is held any more, until the next Reserve.
   virtual void Forget() = 0;
-  // Of keys and values [B, own, D] of this rank's tokens to those of all, [B, S, 2, D], by its
-  // device's current stream. They are overwritten by the exchange after the next: of one call, or
-  // of the next one, which begins once all ranks have ended this one.
+  // Exchanges keys and values [B, own, D] of this rank's tokens for those of all, [B, S, 2, D], on
+  // its device's current stream. The exchange after the next overwrites them, in the same call or
+  // in the next one, which begins once all ranks have ended this one.
   virtual at::Tensor OfAll(const Turn& turn, const at::Tensor& k, const at::Tensor& v) = 0;
   // From any thread: no device waits for another any more, and what is made is void.
   virtual void GiveUp() = 0;

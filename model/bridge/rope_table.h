@@ -30,9 +30,9 @@ class RopeTable {
   };
   const Dense& dense() const;
 
-  // Of those tokens alone.
+  // The table of those tokens alone.
   RopeTable Tokens(int64_t first, int64_t count) const;
-  // On another device; the dense form is made anew there.
+  // The table on another device; the dense form is computed again there.
   RopeTable To(at::Device device) const;
 
  private:

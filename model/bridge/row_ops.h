@@ -9,7 +9,7 @@
 
 namespace reel::model {
 
-// Of the layers of a request that may have it: e4m3 under the profile "fp8", int8 under "int8".
+// The form of rows for layers that support it: e4m3 under the profile "fp8", int8 under "int8".
 RowForm FormOf(const kernels::Execution& run);
 
 // x itself, or codes of it.

@@ -18,7 +18,7 @@ struct Rows {
   at::Tensor scale = {};  // fp32 [...], or undefined
 };
 
-// Of a linear layer: each output's row of the weights, with the scale of the row.
+// Weights of a linear layer in 8 bits: a row for each output, with the scale of the row.
 struct CodedWeight {
   at::Tensor codes;  // [out, in], e4m3 or int8
   at::Tensor scale;  // fp32 [out]

@@ -27,8 +27,8 @@ inline void ThrowIfError(absl::Status status) {
   if (!status.ok()) throw KernelError(std::move(status));
 }
 
-// Of the exception that is being handled: a kernel's own status; RESOURCE_EXHAUSTED for memory of
-// device or host, ABORTED when the device's context is lost, else INTERNAL.
+// The status of the exception that is being handled. A kernel's own status; RESOURCE_EXHAUSTED for
+// memory of device or host, ABORTED when the device's context is lost, else INTERNAL.
 absl::Status StatusOfTorchError(const std::exception& error);
 
 // Runs `body`, which returns a Status or a StatusOr, without gradients.

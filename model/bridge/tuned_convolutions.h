@@ -15,8 +15,9 @@ namespace reel::model {
 class TunedConvolutions {
  public:
   virtual ~TunedConvolutions() = default;
-  // Of 3x3x3 taps one apart in bf16, without a bias, of one clip whose channels lie side by side;
-  // rows and columns are padded by one, frames by none. Whether the table has a plan.
+  // Whether the table has a plan for the call. It has plans for 3x3x3 taps one apart in bf16,
+  // without a bias, for one clip whose channels are contiguous. Rows and columns are padded by one,
+  // frames by none.
   virtual bool Takes(const aten::Conv3dCall& call) = 0;
   // On libtorch's current stream.
   virtual at::Tensor Run(const aten::Conv3dCall& call) = 0;

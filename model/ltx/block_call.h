@@ -27,7 +27,7 @@ class BlockCall {
 
   absl::Span<const VelocityInputs> groups() const { return groups_; }
   const TokenLayout& layout() const { return layout_; }
-  // Of the rows that texts tell apart so far.
+  // The texts of the rows that differ by text so far.
   const TextContext& text(size_t group) const { return texts_[group]; }
   const RopeTable& rope() const { return groups_.size() == 1 ? groups_[0].rope : joined_rope_; }
   // A vector of a block for each row, [B, 1, D]; for each time where time_of is defined.

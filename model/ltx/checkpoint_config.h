@@ -24,7 +24,7 @@ absl::StatusOr<TransformerConfig> TransformerConfigOf(const WeightSet& part,
 // `part` is that of VaeOf.
 absl::StatusOr<VaeConfig> VaeConfigOf(const WeightSet& part, CheckpointVersion version);
 
-// Of the release, as its folder on the hub has it.
+// The scheduler's configuration of a release, as its folder on the hub has it.
 SchedulerConfig SchedulerConfigOf(CheckpointVersion version);
 
 }  // namespace reel::model::ltx

@@ -13,7 +13,7 @@
 
 namespace reel::model::ltx {
 
-// Of one encoder with its statistics; borrowed for the time of a call.
+// An encoder with its statistics, borrowed for a call.
 struct LatentEncoder {
   const VaeEncoder& encoder;
   const LatentStatistics& statistics;

@@ -37,7 +37,7 @@ struct DenoiseState {
   Mode mode = Mode::kText;
   LatentShape shape;
   Tokens tokens;
-  // Of [negative,] prompt [, prompt]: all that any step of the request uses.
+  // The texts of [negative,] prompt [, prompt]: all that any step of the request uses.
   TextContext text;
   bool text_has_negative = false;
   RopeTable rope;

@@ -44,11 +44,11 @@ struct LtxModel {
   std::optional<LatentUpsampler> upsampler;  // for presets of two passes
   int64_t parameters = 0;
   std::string weights_sha256;  // of all its files together; empty without a manifest
-  // Of a group; null and none on one device, which is then `device`.
+  // The other devices of a group. Null and empty on one device, which is then `device`.
   std::unique_ptr<RankCrew> crew;
   std::vector<PeerParts> peers;
 
-  // Of every rank's transformer.
+  // Whether the transformer of every rank has layers in this form.
   bool HasLayersIn(RowForm form) const;
   // Where they are missing (Transformer::MakeLayersIn).
   absl::Status MakeLayersIn(RowForm form);

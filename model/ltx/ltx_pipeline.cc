@@ -25,10 +25,10 @@
 namespace reel::model::ltx {
 namespace {
 
-// Of one decoding piece, which is at least one latent frame, and no more on a CPU: a GPU wants more
-// at once than a small frame is. The early layers, whose frames are small, take what a clip of
-// usual length is, and their share of its decode is less than a step. The late ones take what is a
-// good part of a step at most.
+// Size of a decoding piece, which is at least one latent frame. On a CPU it is no more; a GPU needs
+// more than a small frame at once. The early layers have small frames and take a clip of usual
+// length whole, which takes less time than a step. The late layers take a piece that takes a good
+// part of a step at most.
 constexpr int64_t kDeviceEarlyPixels = int64_t{128} << 20;
 constexpr int64_t kDeviceLatePixels = int64_t{16} << 20;
 // Of the decoder, for latents that still have some noise.

@@ -13,7 +13,7 @@
 
 namespace reel::model::ltx {
 
-// Of a two-pass video's first pass to the video, and of the second to the first.
+// Ratio of sides: of the first of two passes to the video, and of the second to the first.
 inline constexpr Ratio kFirstPassSides = {2, 3}, kSecondPassSides = {2, 1};
 
 // After the first pass, which is two thirds as wide and high as the video: its latents, upsampled,

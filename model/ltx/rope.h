@@ -16,8 +16,8 @@ inline constexpr int kSpatial = 32, kTemporal = 8;
 // Token coordinates [3, N] in fractions of the model's base (20 s, 2048 px), token order frame,
 // row, column. Of the text and image pipelines: latent frame f is at 8 f / frame_rate.
 at::Tensor PlainCoordinates(const LatentShape& shape, double frame_rate);
-// Of the condition pipeline: frame 0 stands alone, later latents own eight frames each;
-// `frame_index` moves a condition's tokens in time.
+// Coordinates of the condition pipeline. The first latent is one frame, later ones are eight frames
+// each; `frame_index` moves a condition's tokens in time.
 at::Tensor CausalCoordinates(const LatentShape& shape, double frame_rate, int64_t frame_index);
 
 // The table of `coordinates` [3, N] for a transformer of this width.

@@ -21,7 +21,7 @@ struct TimedClip {
   bool each = false;       // a token is not past what its mask allows; else by so much behind all
 };
 
-// Of one step.
+// The times of one step, and the modulation for each.
 struct StepTimes {
   at::Tensor values;    // [K] fp32, in 0..1000: the times of its tokens, each once
   at::Tensor of_token;  // [1, S]: which of them a token has; undefined: K is 1
@@ -48,7 +48,7 @@ class TimeTable {
   bool Has(const TimedClip& clip, int step) const;
   void Make(const Ops& ops, const Transformer& transformer, const TimedClip& clip, int step);
 
-  // Of these.
+  // What the table was computed for.
   std::vector<float> timesteps_;
   at::Tensor mask_;
   int first_ = 0, end_ = 0;  // steps

@@ -27,9 +27,9 @@ struct TextContext {
   std::vector<bool> has_one_key;  // of each row: its first alone counts, as of an empty prompt
 
   int64_t rows() const { return static_cast<int64_t>(has_one_key.size()); }
-  // Of those rows; views.
+  // The texts of those rows, as views.
   TextContext Rows(int64_t first, int64_t count) const;
-  // Of one block; views.
+  // Keys and values of one block, as views.
   TextKeys KeysOf(size_t block) const;
   // With the keys and values of the first block alone.
   TextContext OfFirstBlock() const;

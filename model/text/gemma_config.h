@@ -35,8 +35,8 @@ struct GemmaConfig {
   int64_t num_layers() const { return static_cast<int64_t>(sees_all.size()); }
 };
 
-// Of the whole file, whose `text_config` counts, or of that alone. FAILED_PRECONDITION names what
-// is not supported.
+// Reads the whole file, of which `text_config` counts, or that part alone. FAILED_PRECONDITION
+// names what is not supported.
 absl::StatusOr<GemmaConfig> ReadGemmaConfig(const nlohmann::json& json, const std::string& source);
 
 }  // namespace reel::model

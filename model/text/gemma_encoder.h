@@ -16,8 +16,8 @@ namespace reel::model {
 // Immutable after loading.
 class GemmaEncoder {
  public:
-  // Of the file's tensors those of the text model, whatever stands before their names; the vision
-  // part is not read.
+  // Loads the tensors of the text model, with any prefix to their names. The vision part is not
+  // read.
   static absl::StatusOr<GemmaEncoder> Load(const WeightSet& stored, const GemmaConfig& config,
                                            at::ScalarType dtype, at::Device device);
 
@@ -45,7 +45,7 @@ class GemmaEncoder {
   // What tokens take in layers of one kind.
   struct Places {
     at::Tensor cos, sin;  // [n, head_dim], in the model's type
-    at::Tensor bias;      // [1, 1, n, n]: whom a token sees
+    at::Tensor bias;      // [1, 1, n, n]: the tokens that a token sees
   };
 
   explicit GemmaEncoder(const GemmaConfig& config) : config_(config) {}

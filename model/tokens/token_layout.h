@@ -106,7 +106,7 @@ class TokenLayout {
     bool asks = false;
     int64_t first = 0, count = 0;
   };
-  // Of a group.
+  // The state of one group.
   struct GroupState {
     GroupState(TokenGroup group, Order order);
     void PutAskingFirst();

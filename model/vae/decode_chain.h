@@ -12,7 +12,7 @@
 
 namespace reel::model {
 
-// Of a rank of a group, whose frames are some rows of the pictures; else none.
+// The rows of the pictures that a rank of a group decodes; none outside a group.
 using Part = std::optional<RowPart>;
 
 // Three taps in time; the first and the last frame of the clip are repeated. `conv` is

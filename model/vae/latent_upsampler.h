@@ -32,7 +32,8 @@ struct UpsamplerConfig {
 // remembered in `reader`.
 UpsamplerConfig ReadUpsamplerKeys(ConfigReader& reader, const UpsamplerConfig& defaults);
 
-// Of LTXLatentUpsamplerModel. FAILED_PRECONDITION names `source`, the key and the rule.
+// Reads the configuration of an LTXLatentUpsamplerModel. FAILED_PRECONDITION names `source`, the
+// key and the rule.
 absl::StatusOr<UpsamplerConfig> ReadUpsamplerConfig(const nlohmann::json& json,
                                                     const std::string& source);
 

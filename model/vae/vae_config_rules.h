@@ -20,7 +20,7 @@ List AtLeast(ConfigReader& reader, const char* key, List list, size_t size) {
   return list;
 }
 
-// Of a decoder's list, which runs from the pictures to the latent: the item `i` from the latent on.
+// Item `i` from the latent on, of a decoder's list, which runs from the pictures to the latent.
 template <typename List>
 auto FromLatent(const List& list, size_t i) {
   return list[list.size() - 1 - i];
@@ -29,7 +29,7 @@ auto FromLatent(const List& list, size_t i) {
 struct FoldStrides {
   int64_t t = 1, s = 1;
 };
-// Of "spatial", "temporal" and "spatiotemporal"; nullopt for other words.
+// The strides of "spatial", "temporal" and "spatiotemporal"; nullopt for other words.
 std::optional<FoldStrides> FoldOf(const std::string& type);
 
 // That the channels of a folded stage come out even.

@@ -24,7 +24,7 @@ struct VideoConv {
   bool reflects = false;                // pictures have two rows and columns at least
   std::optional<aten::FrameTaps> taps;  // by ForFrames
 
-  // What stands above and below the rows: what the convolution makes of them, or x has it.
+  // The rows above and below: padded by the convolution itself, or already part of x.
   enum class Edges { kOwn, kGiven };
   // [B, C, F, H, W] to [B, C', F - k + 1, H, W] for stride 1; H - k + 1 rows where edges are given.
   at::Tensor Valid(const Ops& ops, const at::Tensor& x, Edges edges = Edges::kOwn) const;

@@ -172,7 +172,7 @@ class FakeJobService : public JobService {
     created_.erase(created_.begin());
     return job;
   }
-  // Of Validate and Estimate; the latest.
+  // The latest job that Validate or Estimate got.
   NewJob last_quoted() const {
     MutexLock lock(mutex_);
     return quoted_.back();

@@ -57,7 +57,7 @@ class FakeVideoService {
   void RefuseNext(const std::string& method, const Refusal& refusal);
   // The check of its fleet finds that its store is away.
   void BreakFleetStore();
-  // Of the finished video.
+  // Added to the finished video.
   void Notice(const std::string& code, const std::string& message);
   void SetStats(const v1::RunStats& stats);
   // A pause before each message of a stream, so that a person or a script can follow it.

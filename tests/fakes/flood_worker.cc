@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands where reel-worker stands: a worker named "flood" sends 40 MiB for every job at once; under
-// any other name it becomes the real reel-worker beside it. For readers that must have more to read
-// than fits between two windows.
+// Replaces reel-worker. A worker named "flood" sends 40 MiB for every job at once; under any other
+// name it executes the real reel-worker beside it. For tests of readers that need more data than
+// fits between two windows.
 #include <unistd.h>
 
 #include <filesystem>

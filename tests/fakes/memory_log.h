@@ -21,8 +21,8 @@ namespace reel::testing {
 // Thread-safe.
 class MemoryLog {
  public:
-  // One node's door. What is written while it is cut is refused; nothing is heard either, and all
-  // that was missed comes when it is whole again.
+  // One node's connection to the log. While it is cut, writes are refused and nothing arrives;
+  // afterwards everything missed arrives.
   class Port final : public front::LogPort {
    public:
     Port(MemoryLog& log, front::LogReader& reader);
@@ -57,7 +57,7 @@ class MemoryLog {
   void Deafen(Port& port);
   // From then on it tells its time by that one, which outlives it.
   void SetClock(const front::Clock& clock) { clock_ = &clock; }
-  // Whoever asks for its time hears nothing.
+  // Questions for the log's time get no answer.
   void HideClock(bool hidden) { clock_hidden_ = hidden; }
   // As a message of a node that the test plays.
   bool Append(const std::string& subject, const std::string& payload);
@@ -66,7 +66,7 @@ class MemoryLog {
 
   // Subjects in their order.
   std::vector<std::string> subjects();
-  // Of those with this in them.
+  // Number of writes that contain `part`.
   int Count(const std::string& part);
   // Writes that were lost.
   int lost() { return lost_; }

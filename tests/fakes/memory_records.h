@@ -44,7 +44,7 @@ inline front::FoldVerdict Fold(front::FleetState& state, const front::FoldEntry&
   return verdict;
 }
 
-// Of a video that has ended only its trace stays.
+// Ends a video and removes all but its trace.
 inline void Forget(front::FleetState& state, const front::FleetState::Key& key) {
   const front::FleetJob& job = state.jobs.at(key);
   state.over[key] = {job.phase, job.requested};

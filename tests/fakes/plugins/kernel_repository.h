@@ -30,7 +30,7 @@ class KernelRepository {
                  const std::string& id = "");
   void Add(const BuildToPack& build, const std::string& folder = "repository");
 
-  // Of the plug-in in `folder`, called `name`.
+  // The source of the plug-in in `folder`, called `name`.
   kernels::PluginSource Source(const std::string& name,
                                const std::string& folder = "repository") const;
   const std::string& root() const { return root_.path(); }
