@@ -34,13 +34,13 @@ Batch BatchOf(const Members& members) {
 // Whether they share the next step. `apart`: the first set known to lose by sharing.
 bool Share(const Members& members, const Sharing& sharing, std::vector<int64_t>& apart) {
   const Batch batch = BatchOf(members);
-  Company company = CompanyOf(batch);
+  Sharers sharers = SharersOf(batch);
   absl::Time first_deadline = absl::InfiniteFuture();
   for (const HeldJob* job : members) first_deadline = std::min(first_deadline, job->deadline);
-  company.slack = first_deadline - sharing.now;
-  const CompanyGains::Advice advice = sharing.gains->Judge(company);
-  if (advice == CompanyGains::Advice::kLose && apart.empty()) apart = batch.job_rows;
-  return advice == CompanyGains::Advice::kShare;
+  sharers.slack = first_deadline - sharing.now;
+  const SharingGains::Advice advice = sharing.gains->Judge(sharers);
+  if (advice == SharingGains::Advice::kLose && apart.empty()) apart = batch.job_rows;
+  return advice == SharingGains::Advice::kShare;
 }
 
 // If a set loses, half of it is tried, and so on: measuring what is unknown costs a few steps.
@@ -105,7 +105,7 @@ Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing) {
   return batch;
 }
 
-Company CompanyOf(const Batch& batch) {
+Sharers SharersOf(const Batch& batch) {
   const HeldJob& lead = *batch.jobs.front();
   return {lead.spec.model, lead.plan.name(), batch.job_rows};
 }

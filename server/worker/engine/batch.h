@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/worker/engine/company_gains.h"
 #include "server/worker/engine/held_job.h"
+#include "server/worker/engine/sharing_gains.h"
 
 namespace reel::worker {
 
@@ -25,7 +25,7 @@ struct Batch {
 // The limits and measurements that decide who shares a step.
 struct Sharing {
   int64_t fill_rows = 0;                // most rows of a shared step; a job alone may have more
-  const CompanyGains* gains = nullptr;  // null: sharing always gains
+  const SharingGains* gains = nullptr;  // null: sharing always gains
   absl::Time now = {};                  // steady
   int most_jobs = 0;                    // fixed batch size; 0: as many as gain
 };
@@ -43,7 +43,7 @@ bool GoesBefore(const HeldJob& job, const Batch& batch);
 // sharing; if none do, as many as have the lead's size.
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing);
 
-// The batch as CompanyGains sees it. `batch` must outlive the result.
-Company CompanyOf(const Batch& batch);
+// The batch as SharingGains sees it. `batch` must outlive the result.
+Sharers SharersOf(const Batch& batch);
 
 }  // namespace reel::worker

@@ -18,7 +18,6 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "server/errors/error.h"
 #include "server/worker/engine/batch.h"
-#include "server/worker/engine/company_gains.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/engine/file_end.h"
 #include "server/worker/engine/held_job.h"
@@ -27,6 +26,7 @@
 #include "server/worker/engine/model_loader.h"
 #include "server/worker/engine/piece_clock.h"
 #include "server/worker/engine/sample_rule.h"
+#include "server/worker/engine/sharing_gains.h"
 #include "server/worker/engine/step_row.h"
 #include "server/worker/engine/trial_video.h"
 #include "server/worker/engine/turns.h"
@@ -238,7 +238,7 @@ class Engine::Impl {
   MemoryWatch memory_;
   EnergyWatch energy_;
   Turns turns_;
-  CompanyGains gains_;
+  SharingGains gains_;
   StepRow row_;
   bool device_lost_ = false;
   bool draining_ = false;

@@ -274,7 +274,7 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   sample.stage = stage;
   sample.kernels = std::move(times);
   if (stage == Stage::kDenoise && batch.jobs.size() > 1 && sample.kernels.empty()) {
-    sample.apart = gains_.Apart(CompanyOf(batch)).value_or(absl::ZeroDuration());
+    sample.apart = gains_.Apart(SharersOf(batch)).value_or(absl::ZeroDuration());
   }
   if (batch.apart.size() > batch.jobs.size()) {
     sample.left_out = static_cast<int>(batch.apart.size() - batch.jobs.size());

@@ -174,10 +174,10 @@ void Engine::Impl::LearnGain(const StepUnderWay& step, const std::vector<absl::S
     tells &=
         job->generation->step() > 1 && job->generation->reused_steps() == job->tally.reused_steps();
   }
-  const Company company = CompanyOf(batch);
-  gains_.Stepped(company, step.took, tells);
+  const Sharers sharers = SharersOf(batch);
+  gains_.Stepped(sharers, step.took, tells);
   if (!batch.apart.empty()) {
-    gains_.KeptApart({company.model, company.plan, batch.apart}, step.took);
+    gains_.KeptApart({sharers.model, sharers.plan, batch.apart}, step.took);
   }
 }
 

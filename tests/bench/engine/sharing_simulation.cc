@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "server/worker/engine/batch.h"
-#include "server/worker/engine/company_gains.h"
 #include "server/worker/engine/held_job.h"
+#include "server/worker/engine/sharing_gains.h"
 #include "server/worker/engine/step_row.h"
 #include "server/worker/engine/turns.h"
 
@@ -64,7 +64,7 @@ class SimulatedEngine {
   JobTable jobs_;
   Turns turns_;
   StepRow row_;
-  CompanyGains gains_;
+  SharingGains gains_;
   std::map<const HeldJob*, int> frames_left_;
   std::multimap<absl::Time, HeldJob*> encoding_;
   Batch last_;  // the latest step's, while the device goes from one to the next
@@ -194,7 +194,7 @@ void SimulatedEngine::LearnFrom(const Batch& batch, absl::Duration took) {
     tells &= job->generation->step() > 1;
   }
   tells &= row_.Tells(std::move(arrivals));
-  gains_.Stepped(CompanyOf(batch), took, tells);
+  gains_.Stepped(SharersOf(batch), took, tells);
   if (!batch.apart.empty()) gains_.KeptApart({"", batch.jobs[0]->plan.name(), batch.apart}, took);
   HearOfStep(batch.jobs.size(), batch.apart.empty() ? 0 : batch.apart.size() - batch.jobs.size());
 }

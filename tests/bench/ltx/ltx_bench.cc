@@ -67,24 +67,24 @@ absl::StatusOr<std::unique_ptr<model::Generation>> Begin(model::Pipeline& pipeli
 }
 
 // Videos that step together. Their sizes take turns: the first has that of specs[0].
-struct Company {
+struct Videos {
   std::vector<model::GenerationSpec> specs;
   int together = 1;
   bool apart = false;  // those of one size in a call of their own
 };
 
 // Those of `batch` that are stepped in each call.
-std::vector<std::vector<model::Generation*>> CallsOf(const Company& company,
+std::vector<std::vector<model::Generation*>> CallsOf(const Videos& videos,
                                                      const std::vector<model::Generation*>& batch) {
-  if (!company.apart) return {batch};
-  std::vector<std::vector<model::Generation*>> calls(std::min(company.specs.size(), batch.size()));
-  for (size_t i = 0; i < batch.size(); ++i) calls[i % company.specs.size()].push_back(batch[i]);
+  if (!videos.apart) return {batch};
+  std::vector<std::vector<model::Generation*>> calls(std::min(videos.specs.size(), batch.size()));
+  for (size_t i = 0; i < batch.size(); ++i) calls[i % videos.specs.size()].push_back(batch[i]);
   return calls;
 }
 
 // The first of them is decoded. A step returns when the device is done with the one before it, the
 // last one with itself.
-absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const Company& company,
+absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const Videos& videos,
                               const kernels::Execution& run) {
   Times times;
   bench::ResetPeaks(run.stream.device);
@@ -92,20 +92,20 @@ absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const Company& company,
   std::vector<std::unique_ptr<model::Generation>> generations;
   std::vector<model::Generation*> batch;
   auto start = Clock::now();
-  for (int i = 0; i < company.together; ++i) {
-    const auto& spec = company.specs[static_cast<size_t>(i) % company.specs.size()];
+  for (int i = 0; i < videos.together; ++i) {
+    const auto& spec = videos.specs[static_cast<size_t>(i) % videos.specs.size()];
     REEL_ASSIGN_OR_RETURN(auto generation, Begin(pipeline, spec, run));
     batch.push_back(generation.get());
     generations.push_back(std::move(generation));
   }
-  times.text_ms = MillisecondsSince(start) / company.together;
-  const auto calls = CallsOf(company, batch);
+  times.text_ms = MillisecondsSince(start) / videos.together;
+  const auto calls = CallsOf(videos, batch);
   while (batch[0]->step() < batch[0]->num_steps()) {
     start = Clock::now();
     for (const auto& call : calls) {
       for (const absl::Status& status : pipeline.Step(call, run)) REEL_RETURN_IF_ERROR(status);
     }
-    times.steps_ms.push_back(MillisecondsSince(start) / company.together);
+    times.steps_ms.push_back(MillisecondsSince(start) / videos.together);
   }
   REEL_ASSIGN_OR_RETURN(const model::LatentsView latents, pipeline.Latents(*batch[0]));
   times.latents.assign(latents.data.begin(), latents.data.end());
@@ -221,23 +221,23 @@ absl::Status TakeSize(const std::string& size, model::GenerationSpec& spec) {
   return fits ? absl::OkStatus() : absl::InvalidArgumentError("no size WxHxFRAMES: " + size);
 }
 
-absl::StatusOr<Company> CompanyOf(const Options& options, const model::ModelCard& card) {
+absl::StatusOr<Videos> VideosOf(const Options& options, const model::ModelCard& card) {
   std::vector<model::GenerationSpec> asked = {options.asked};
   asked.resize(std::max<size_t>(options.sizes.size(), 1), options.asked);
-  Company company{{}, options.together, options.apart};
+  Videos videos{{}, options.together, options.apart};
   for (size_t i = 0; i < asked.size(); ++i) {
     if (!options.sizes.empty()) REEL_RETURN_IF_ERROR(TakeSize(options.sizes[i], asked[i]));
     const auto resolved = model::Resolve(asked[i], card, model::RequestLimits(), 0);
     if (!resolved.ok()) return absl::InvalidArgumentError(resolved.violations[0].description);
-    company.specs.push_back(resolved.spec);
+    videos.specs.push_back(resolved.spec);
   }
-  if (company.together == 0) company.together = static_cast<int>(asked.size());
-  return company;
+  if (videos.together == 0) videos.together = static_cast<int>(asked.size());
+  return videos;
 }
 
 // Each profile's runs, one of each in turn, and its calls of the last.
 absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
-                    model::Pipeline& pipeline, const Company& company,
+                    model::Pipeline& pipeline, const Videos& videos,
                     std::vector<std::vector<Times>>& runs,
                     std::vector<kernels::KernelCounters>& counters) {
   for (int i = 0; i < options.warm_up + options.repeat; ++i) {
@@ -246,7 +246,7 @@ absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
                             PlanOf(device.catalog, options.profiles[p]));
       counters[p] = {};
       const kernels::Execution run{plan, counters[p], nullptr, device.stream};
-      REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, company, run));
+      REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, videos, run));
       if (i >= options.warm_up) runs[p].push_back(std::move(times));
     }
   }
@@ -254,7 +254,7 @@ absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
 }
 
 absl::StatusOr<nlohmann::json> Answer(const std::string& line, kernels::OpenedDevice& device,
-                                      model::Pipeline& pipeline, const Company& company) {
+                                      model::Pipeline& pipeline, const Videos& videos) {
   const nlohmann::json question = nlohmann::json::parse(line, nullptr, false);
   if (!question.is_object() || !question.contains("profile") || !question["profile"].is_string()) {
     return absl::InvalidArgumentError("a question names a profile");
@@ -264,7 +264,7 @@ absl::StatusOr<nlohmann::json> Answer(const std::string& line, kernels::OpenedDe
   kernels::KernelCounters counters;
   const kernels::Execution run{plan, counters, nullptr, device.stream};
   const auto start = Clock::now();
-  REEL_ASSIGN_OR_RETURN(const Times times, RunOnce(pipeline, company, run));
+  REEL_ASSIGN_OR_RETURN(const Times times, RunOnce(pipeline, videos, run));
   const double request_ms = MillisecondsSince(start);
   nlohmann::json answer = Report(profile, {times}, counters);
   answer["request_ms"] = request_ms;
@@ -275,9 +275,9 @@ absl::StatusOr<nlohmann::json> Answer(const std::string& line, kernels::OpenedDe
 // Another program decides whose turn it is, so that its arms and these stand under one load. A
 // question that fails is answered, and the next one still counts.
 int AnswerQuestions(kernels::OpenedDevice& device, model::Pipeline& pipeline,
-                    const Company& company) {
+                    const Videos& videos) {
   for (std::string line; std::getline(std::cin, line);) {
-    const auto answer = Answer(line, device, pipeline, company);
+    const auto answer = Answer(line, device, pipeline, videos);
     const nlohmann::json said =
         answer.ok() ? *answer : nlohmann::json{{"error", answer.status().ToString()}};
     std::cout << said.dump() << std::endl;
@@ -294,25 +294,25 @@ int Main(Options options) {
   const auto pipeline = model::LoadPipeline(options.load, opened->stream);
   if (!pipeline.ok()) return Fail(pipeline.status().ToString());
   const double load_ms = MillisecondsSince(start);
-  const auto company = CompanyOf(options, (*pipeline)->card());
-  if (!company.ok()) return Fail(std::string(company.status().message()));
+  const auto videos = VideosOf(options, (*pipeline)->card());
+  if (!videos.ok()) return Fail(std::string(videos.status().message()));
 
-  if (options.questions) return AnswerQuestions(*opened, **pipeline, *company);
+  if (options.questions) return AnswerQuestions(*opened, **pipeline, *videos);
   std::vector<std::vector<Times>> runs(options.profiles.size());
   std::vector<kernels::KernelCounters> counters(options.profiles.size());
-  if (const absl::Status status = RunAll(options, *opened, **pipeline, *company, runs, counters);
+  if (const absl::Status status = RunAll(options, *opened, **pipeline, *videos, runs, counters);
       !status.ok()) {
     return Fail(status.ToString());
   }
   for (size_t p = 0; p < options.profiles.size(); ++p) {
     nlohmann::json json = Report(options.profiles[p], runs[p], counters[p]);
     json["load_ms"] = load_ms;
-    json["width"] = company->specs[0].width;
-    json["height"] = company->specs[0].height;
-    json["num_frames"] = company->specs[0].num_frames;
-    json["together"] = company->together;
+    json["width"] = videos->specs[0].width;
+    json["height"] = videos->specs[0].height;
+    json["num_frames"] = videos->specs[0].num_frames;
+    json["together"] = videos->together;
     if (!options.sizes.empty()) json["sizes"] = options.sizes;
-    if (company->apart) json["apart"] = true;
+    if (videos->apart) json["apart"] = true;
     json["dtype"] = options.load.dtype;
     json["device"] = options.device;
     std::cout << json.dump() << std::endl;

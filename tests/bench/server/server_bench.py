@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What callers of a real reeld get from a device: times of requests, company, cancels and faults, part by part.
+"""What callers of a real reeld get from a device: times of requests, sharing, cancels and faults, part by part.
 
 Prints a line for each figure and writes all of them as JSON. Every part starts servers of its own, on free ports.
 """
@@ -17,7 +17,7 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "integration/outside")]
-import company  # noqa: E402
+import shared_device  # noqa: E402
 import device_faults  # noqa: E402
 import device_memory  # noqa: E402
 import mixed_pool  # noqa: E402
@@ -30,10 +30,10 @@ PARTS = {
     "sampling": requests_alone.sampling,
     "timed_steps": requests_alone.timed_steps,
     "bare": requests_alone.bare,
-    "curve": company.curve,
-    "behind": company.behind,
-    "bytes": company.same_bytes,
-    "pool": company.pool,
+    "curve": shared_device.curve,
+    "behind": shared_device.behind,
+    "bytes": shared_device.same_bytes,
+    "pool": shared_device.pool,
     "mixed": mixed_pool.mixed,
     "cancels": device_faults.cancels,
     "killed": device_faults.killed,

@@ -307,7 +307,7 @@ TEST_P(GroupSteps, FailByAFailedRankAndTheNextOneIsWhole) {
   }
 }
 
-TEST_P(GroupSteps, InCompanyAreNearEachOnesOwn) {
+TEST_P(GroupSteps, SharedAreNearEachOnesOwn) {
   for (const bool pinned : {false, true}) {
     const auto clip = [&](uint64_t seed, GuidancePoint point) {
       return Make({.seed = seed, .points = {std::move(point)}, .pinned = pinned});
@@ -328,7 +328,7 @@ TEST_P(GroupSteps, InCompanyAreNearEachOnesOwn) {
     }
     for (size_t i = 0; i < alone.size(); ++i) {
       EXPECT_EQ(together[i].step, 3);
-      const std::string what = "company of " + std::to_string(i);
+      const std::string what = "video " + std::to_string(i);
       EXPECT_LT(Compare(what, together[i].tokens.x, alone[i].tokens.x).relative, 1e-5);
     }
   }

@@ -80,7 +80,7 @@ class PackedSteps : public ::testing::Test {
   }
 
   // Three sizes, with and without guidance, texts of other lengths, one of one counted token.
-  std::vector<DenoiseState> Company(const Ops& ops) const {
+  std::vector<DenoiseState> Videos(const Ops& ops) const {
     return {Make(ops, {.shape = {2, 3, 5}, .seed = 1, .scale = 3}),
             Make(ops, {.shape = {1, 2, 3}, .seed = 5, .steps = 7, .counted = 4}),
             Make(ops, {.shape = {2, 2, 2}, .seed = 9, .scale = 6, .text_tokens = 9}),
@@ -89,8 +89,8 @@ class PackedSteps : public ::testing::Test {
             Make(ops, {.shape = {2, 2, 2}, .seed = 21, .scale = 4, .pinned = true})};
   }
 
-  // After three steps each, of which the company of every one is another.
-  static void StepInCompany(const Ops& ops, Denoiser& denoiser, std::vector<DenoiseState>& all) {
+  // After three steps each, each time with other videos in the batch.
+  static void StepTogether(const Ops& ops, Denoiser& denoiser, std::vector<DenoiseState>& all) {
     const std::vector<std::vector<size_t>> batches = {
         {0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {5, 2}, {4, 0}, {1, 3}};
     for (const std::vector<size_t>& batch : batches) {
@@ -110,12 +110,12 @@ TEST_F(PackedSteps, AreEachOnesOwnWhereRowsAre) {
   kernels::KernelCounters counters;
   const kernels::Execution run{plan, counters, nullptr, DeviceUnderTest()->stream};
   const Ops ops(run);
-  std::vector<DenoiseState> alone = Company(ops), together = alone;
+  std::vector<DenoiseState> alone = Videos(ops), together = alone;
   Denoiser denoiser(*transformer_);
   for (DenoiseState& state : alone) {
     for (int i = 0; i < 3; ++i) denoiser.Step(ops, {&state});
   }
-  StepInCompany(ops, denoiser, together);
+  StepTogether(ops, denoiser, together);
   for (size_t i = 0; i < alone.size(); ++i) {
     EXPECT_EQ(together[i].step, 3);
     EXPECT_LT(
@@ -129,12 +129,12 @@ TEST_F(PackedSteps, AreNearEachOnesOwnWhateverAddsTheirProducts) {
   for (const Source source : {Source::kLibtorch, Source::kKernels}) {
     TestRun test(source);
     const Ops ops(test.run);
-    std::vector<DenoiseState> alone = Company(ops), together = alone;
+    std::vector<DenoiseState> alone = Videos(ops), together = alone;
     Denoiser denoiser(*transformer_);
     for (DenoiseState& state : alone) {
       for (int i = 0; i < 3; ++i) denoiser.Step(ops, {&state});
     }
-    StepInCompany(ops, denoiser, together);
+    StepTogether(ops, denoiser, together);
     for (size_t i = 0; i < alone.size(); ++i) {
       EXPECT_LT(
           Compare("packed steps of " + std::to_string(i), together[i].tokens.x, alone[i].tokens.x)
@@ -151,7 +151,7 @@ TEST_F(PackedSteps, AreNearEachOnesOwnInEightBits) {
   kernels::KernelCounters counters;
   const kernels::Execution run{plan, counters, nullptr, DeviceUnderTest()->stream};
   const Ops ops(run);
-  std::vector<DenoiseState> alone = Company(ops), together = alone;
+  std::vector<DenoiseState> alone = Videos(ops), together = alone;
   Denoiser denoiser(*transformer_);
   for (DenoiseState& state : alone) denoiser.Step(ops, {&state});
   std::vector<DenoiseState*> states;
@@ -169,7 +169,7 @@ TEST_F(PackedSteps, AreNearEachOnesOwnInEightBits) {
 TEST_F(PackedSteps, MakeOneProductOfEachLayer) {
   TestRun test(Source::kKernels);
   const Ops ops(test.run);
-  std::vector<DenoiseState> all = Company(ops);
+  std::vector<DenoiseState> all = Videos(ops);
   Denoiser denoiser(*transformer_);
   const auto products = [&](const std::vector<DenoiseState*>& states) {
     for (DenoiseState* state : states) denoiser.Step(ops, {state});  // with its schedule's times

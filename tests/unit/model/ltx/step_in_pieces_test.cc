@@ -85,7 +85,7 @@ TEST_F(StepsInPieces, HaveChangedNothingWhenTheyAreDroppedBeforeTheirEnd) {
   }
 }
 
-TEST_F(StepsInPieces, AreTheStepsOfACompanyWhereOneCallServesIt) {
+TEST_F(StepsInPieces, AreTheStepsOfABatchWhereOneCallServesIt) {
   const auto a = Begun("text"), b = Begun("text"), alone = Begun("text");
   StepToTheEnd(*alone);
   int divided = 0;

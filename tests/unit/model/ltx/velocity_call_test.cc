@@ -141,8 +141,8 @@ TEST_F(VelocityGraphsTest, AreOfOneKindOfCall) {
   EXPECT_EQ(counts_.recorded, 5);
 }
 
-TEST_F(VelocityGraphsTest, OfSeveralSizesAreOfThatCompany) {
-  const std::vector<VelocityInputs> company = {Inputs(1), Inputs(5, {1, 2, 2}, 7)};
+TEST_F(VelocityGraphsTest, OfSeveralSizesAreOfThatBatch) {
+  const std::vector<VelocityInputs> batch = {Inputs(1), Inputs(5, {1, 2, 2}, 7)};
   std::vector<VelocityInputs> others = {Inputs(11), Inputs(13, {1, 2, 2}, 7)};
   const auto expect_same = [&](const std::vector<VelocityInputs>& groups) {
     const std::vector<at::Tensor> expected = transformer_->Velocities(ops_, groups);
@@ -150,13 +150,13 @@ TEST_F(VelocityGraphsTest, OfSeveralSizesAreOfThatCompany) {
     ASSERT_EQ(made.size(), groups.size());
     for (size_t i = 0; i < groups.size(); ++i) EXPECT_TRUE(made[i].equal(expected[i]));
   };
-  for (int call = 0; call < 2; ++call) expect_same(company);
+  for (int call = 0; call < 2; ++call) expect_same(batch);
   expect_same(others);
-  others[0] = company[0];  // one of them comes back
+  others[0] = batch[0];  // one of them comes back
   expect_same(others);
   EXPECT_EQ(counts_.recorded, 1);
   EXPECT_EQ(counts_.replays, 3);
-  for (int call = 0; call < 2; ++call) ExpectSame(company[0]);  // alone it is another call
+  for (int call = 0; call < 2; ++call) ExpectSame(batch[0]);  // alone it is another call
   EXPECT_EQ(counts_.recorded, 2);
 }
 

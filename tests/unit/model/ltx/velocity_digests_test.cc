@@ -256,7 +256,7 @@ TEST_F(VelocityDigests, OfThePartsOfACallAreTheStoredOnes) {
   }
 }
 
-TEST_F(VelocityDigests, OfStepsInCompanyAreTheStoredOnes) {
+TEST_F(VelocityDigests, OfSharedStepsAreTheStoredOnes) {
   const TestRun test(Source::kKernels);
   const Ops ops(test.run);
   const Transformer model = four_.Load();

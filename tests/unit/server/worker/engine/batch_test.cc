@@ -127,13 +127,13 @@ TEST_F(PickBatchTest, APreviewComesBeforeTheNextStep) {
 class PickGainingBatchTest : public PickBatchTest {
  protected:
   void Step(const std::vector<int64_t>& rows, int milliseconds) {
-    for (size_t i = 0; i < CompanyGains::kWindow; ++i) {
+    for (size_t i = 0; i < SharingGains::kWindow; ++i) {
       gains_.Stepped({"", "auto", rows}, absl::Milliseconds(milliseconds), /*tells=*/true);
     }
   }
   Batch Pick(HeldJob& lead) { return PickBatch(jobs_, lead, {1000, &gains_, now_}); }
 
-  CompanyGains gains_;
+  SharingGains gains_;
   const absl::Time now_ = absl::UnixEpoch();
 };
 

@@ -144,7 +144,7 @@ TEST_F(EngineFaultsTest, OutOfMemoryInAStepAloneBlamesNobodyWhileOthersAreHeld) 
   ExpectFinished("d");
 }
 
-// The first to meet a lost device was a library of another company, which said something else.
+// The first to meet a lost device was another vendor's library, which said something else.
 TEST_F(EngineFaultsTest, AnErrorThatHidesALostDeviceIsALostDevice) {
   options_.probe_device = [] { return absl::AbortedError("an illegal memory access"); };
   Fault("nan", "b");
@@ -183,7 +183,7 @@ TEST_F(EngineFaultsTest, BadNumbersEndTheirJobAndSendNothing) {
   EXPECT_EQ(events_.file("b"), "");
 }
 
-TEST_F(EngineFaultsTest, ADeviceLostInCompanyBlamesNobody) {
+TEST_F(EngineFaultsTest, ADeviceLostInASharedStepBlamesNobody) {
   Fault("sticky", "b");
   Assign("a");
   Assign("b");

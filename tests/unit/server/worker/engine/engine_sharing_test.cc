@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/worker/engine/company_gains.h"
+#include "server/worker/engine/sharing_gains.h"
 #include "server/worker/engine/step_row.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
@@ -57,9 +57,9 @@ TEST_F(EngineSharingTest, WhereSharedStepsCostMoreThanTheyGainJobsGoOneAfterTheO
   test_card_.step_time_per_extra_job = absl::Milliseconds(80);
   RunOneAndThenTwo();
   // Their first two steps tell nothing, and five more that they lose. From then on each has the
-  // device for itself: no step more than without company, and the first is done when it would be
+  // device for itself: no step more than alone, and the first is done when it would be
   // alone.
-  const int tried = StepRow::kFirstThatTells - 1 + static_cast<int>(CompanyGains::kWindow);
+  const int tried = StepRow::kFirstThatTells - 1 + static_cast<int>(SharingGains::kWindow);
   std::vector<std::vector<std::string>> expected(tried, {"a", "b"});
   for (const char* job : {"a", "b"}) {
     for (int i = tried; i < kSteps; ++i) expected.push_back({job});

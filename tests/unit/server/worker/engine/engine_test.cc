@@ -72,7 +72,7 @@ TEST_F(EngineTest, JobsInOneBatchGetTheirOwnFrames) {
   }
 }
 
-TEST_F(EngineTest, TheSameSpecGivesTheSameFileAloneAndInCompany) {
+TEST_F(EngineTest, TheSameSpecGivesTheSameFileAloneAndInABatch) {
   engine().Post(Job("a", Spec("fox")));
   engine().Post(Job("b", Spec("fox")));
   Assign("other");

@@ -41,7 +41,7 @@ def device_share(took, heard, devices=1):
 def rate_of(took, heard, devices=1):
     count = len(heard)
     return {"videos a second": round(count / took, 3), "each, ms": spread(h.ended for h in heard),
-            "mean company": round(sum(float(h.video["stats"].get("meanBatch", 1)) for h in heard) / count, 2),
+            "mean batch": round(sum(float(h.video["stats"].get("meanBatch", 1)) for h in heard) / count, 2),
             "by worker": collections.Counter(h.video.get("worker") for h in heard),
             "device, ms a video": device_share(took, heard, devices)}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/worker/engine/company_gains.h"
+#include "server/worker/engine/sharing_gains.h"
 
 #include <gtest/gtest.h>
 
@@ -9,16 +9,16 @@
 namespace reel::worker {
 namespace {
 
-using Advice = CompanyGains::Advice;
+using Advice = SharingGains::Advice;
 
-class CompanyGainsTest : public ::testing::Test {
+class SharingGainsTest : public ::testing::Test {
  protected:
   using Rows = std::vector<int64_t>;
 
-  static Company Of(const Rows& rows, absl::Duration slack = absl::InfiniteDuration()) {
+  static Sharers Of(const Rows& rows, absl::Duration slack = absl::InfiniteDuration()) {
     return {"m", "auto", rows, slack};
   }
-  void Step(const Rows& rows, int milliseconds, int times = CompanyGains::kWindow) {
+  void Step(const Rows& rows, int milliseconds, int times = SharingGains::kWindow) {
     for (int i = 0; i < times; ++i) {
       gains_.Stepped(Of(rows), absl::Milliseconds(milliseconds), /*tells=*/true);
     }
@@ -31,10 +31,10 @@ class CompanyGainsTest : public ::testing::Test {
   }
   Advice Judge(const Rows& rows) const { return gains_.Judge(Of(rows)); }
 
-  CompanyGains gains_;
+  SharingGains gains_;
 };
 
-TEST_F(CompanyGainsTest, SharesWhileNothingIsKnown) {
+TEST_F(SharingGainsTest, SharesWhileNothingIsKnown) {
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
   // Of those who were never alone nobody knows what they gain.
   Step({100, 100}, 50, 20);
@@ -46,7 +46,7 @@ TEST_F(CompanyGainsTest, SharesWhileNothingIsKnown) {
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, StopsWhereItLoses) {
+TEST_F(SharingGainsTest, StopsWhereItLoses) {
   Step({100}, 10);
   Step({100, 100}, 21);
   EXPECT_EQ(Judge({100, 100}), Advice::kLose);
@@ -54,13 +54,13 @@ TEST_F(CompanyGainsTest, StopsWhereItLoses) {
   EXPECT_EQ(Judge({100}), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, GoesOnWhereItGains) {
+TEST_F(SharingGainsTest, GoesOnWhereItGains) {
   Step({100}, 38);
   Step(Rows(8, 100), 8 * 29, 200);
   EXPECT_EQ(Judge(Rows(8, 100)), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, AGainOfLessThanATwentiethIsNone) {
+TEST_F(SharingGainsTest, AGainOfLessThanATwentiethIsNone) {
   Step({1000}, 1000);
   Step({1000, 1000}, 1910);
   EXPECT_EQ(Judge({1000, 1000}), Advice::kLose);
@@ -69,7 +69,7 @@ TEST_F(CompanyGainsTest, AGainOfLessThanATwentiethIsNone) {
   EXPECT_EQ(Judge({500, 500}), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, OutliersDoNotCount) {
+TEST_F(SharingGainsTest, OutliersDoNotCount) {
   Step({100}, 10, 4);
   Step({100}, 500, 2);  // a graph is recorded, and the machine is busy
   EXPECT_EQ(gains_.Apart(Of({100})), absl::Milliseconds(10));
@@ -78,7 +78,7 @@ TEST_F(CompanyGainsTest, OutliersDoNotCount) {
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, AStepThatTellsNothingIsNotLearnedFrom) {
+TEST_F(SharingGainsTest, AStepThatTellsNothingIsNotLearnedFrom) {
   Step({100}, 10);
   for (int i = 0; i < 20; ++i) {
     gains_.Stepped(Of({100}), absl::Seconds(1), /*tells=*/false);
@@ -88,7 +88,7 @@ TEST_F(CompanyGainsTest, AStepThatTellsNothingIsNotLearnedFrom) {
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, WhatWasNotSeenTogetherIsTakenForWhatIsMostLikeIt) {
+TEST_F(SharingGainsTest, WhatWasNotSeenTogetherIsTakenForWhatIsMostLikeIt) {
   Step({100}, 10);
   Step({1000}, 100);
   Step({100, 1000}, 150);
@@ -100,7 +100,7 @@ TEST_F(CompanyGainsTest, WhatWasNotSeenTogetherIsTakenForWhatIsMostLikeIt) {
   EXPECT_EQ(Judge({50, 500}), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, ModelsAndPlansAreApart) {
+TEST_F(SharingGainsTest, ModelsAndPlansAreApart) {
   Step({100}, 10);
   Step({100, 100}, 30);
   EXPECT_EQ(gains_.Judge({"m", "fp8", Rows{100, 100}}), Advice::kShare);
@@ -112,7 +112,7 @@ TEST_F(CompanyGainsTest, ModelsAndPlansAreApart) {
   EXPECT_EQ(gains_.size(), 0U);
 }
 
-TEST_F(CompanyGainsTest, TriesAgainAfterThreeHundredTimesWhatItTakes) {
+TEST_F(SharingGainsTest, TriesAgainAfterThreeHundredTimesWhatItTakes) {
   Step({100}, 10);
   Step({100, 100}, 30);
   KeepApart({100, 100}, 8999);
@@ -125,7 +125,7 @@ TEST_F(CompanyGainsTest, TriesAgainAfterThreeHundredTimesWhatItTakes) {
   EXPECT_EQ(Judge({100, 100}), Advice::kLose);
 }
 
-TEST_F(CompanyGainsTest, ATryEndsWithAStepThatTellsOrAfterFive) {
+TEST_F(SharingGainsTest, ATryEndsWithAStepThatTellsOrAfterFive) {
   Step({100}, 10);
   Step({100, 100}, 30);
   KeepApart({100, 100}, 9000);
@@ -140,7 +140,7 @@ TEST_F(CompanyGainsTest, ATryEndsWithAStepThatTellsOrAfterFive) {
   EXPECT_EQ(Judge({100, 100}), Advice::kLose);
 }
 
-TEST_F(CompanyGainsTest, ATryThatPaysStartsAnew) {
+TEST_F(SharingGainsTest, ATryThatPaysStartsAnew) {
   Step({100}, 10);
   Step({100, 100}, 30);
   KeepApart({100, 100}, 9000);
@@ -150,7 +150,7 @@ TEST_F(CompanyGainsTest, ATryThatPaysStartsAnew) {
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, AJobThatMustEndSoonIsNoTrial) {
+TEST_F(SharingGainsTest, AJobThatMustEndSoonIsNoTrial) {
   Step({100}, 10);
   Step({100, 100}, 30);
   KeepApart({100, 100}, 9000);
@@ -159,8 +159,8 @@ TEST_F(CompanyGainsTest, AJobThatMustEndSoonIsNoTrial) {
   EXPECT_EQ(gains_.Judge(Of(two, absl::Milliseconds(9000))), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, NowAndThenALeadIsSteppedAloneToSeeWhatThatTakes) {
-  Step({100, 100}, 15, CompanyGains::kLookAfter - 1);
+TEST_F(SharingGainsTest, NowAndThenALeadIsSteppedAloneToSeeWhatThatTakes) {
+  Step({100, 100}, 15, SharingGains::kLookAfter - 1);
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
   Step({100, 100}, 15, 1);
   EXPECT_EQ(Judge({100, 100}), Advice::kLeadAlone);
@@ -174,19 +174,19 @@ TEST_F(CompanyGainsTest, NowAndThenALeadIsSteppedAloneToSeeWhatThatTakes) {
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
 }
 
-TEST_F(CompanyGainsTest, WhatWasNotSteppedForLongestIsForgotten) {
+TEST_F(SharingGainsTest, WhatWasNotSteppedForLongestIsForgotten) {
   Step({1}, 10);
   Step({1, 1}, 30);
   for (int rows = 2; rows < 2000; ++rows) {
     Step({rows}, 10, 1);
     if (rows == 100) KeepApart({1, 1}, 1);
   }
-  EXPECT_EQ(gains_.size(), CompanyGains::kMostCells);
+  EXPECT_EQ(gains_.size(), SharingGains::kMostCells);
   EXPECT_EQ(Judge({1, 1}), Advice::kShare);
   EXPECT_EQ(gains_.Apart(Of({1})), std::nullopt);
 }
 
-TEST_F(CompanyGainsTest, WhatIsStillUsedIsNotForgotten) {
+TEST_F(SharingGainsTest, WhatIsStillUsedIsNotForgotten) {
   Step({1}, 10);
   Step({1, 1}, 30);
   for (int rows = 2; rows < 2000; ++rows) {

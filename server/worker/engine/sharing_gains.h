@@ -16,7 +16,7 @@
 namespace reel::worker {
 
 // The jobs of one model and plan that could share a step, the lead first.
-struct Company {
+struct Sharers {
   std::string_view model, plan;
   absl::Span<const int64_t> rows;                   // of each
   absl::Duration slack = absl::InfiniteDuration();  // until the first of their deadlines
@@ -45,7 +45,7 @@ struct Company {
 // a cell.
 //
 // A value without a clock: callers pass durations.
-class CompanyGains {
+class SharingGains {
  public:
   static constexpr size_t kWindow = 5;
   static constexpr double kLeastGain = 1.05;
@@ -60,17 +60,17 @@ class CompanyGains {
     kLeadAlone,  // a solo step, to measure its time
   };
   // The decision for the next step.
-  Advice Judge(const Company& company) const;
+  Advice Judge(const Sharers& sharers) const;
 
   // A shared step, or a solo one. `tells`: its time says something (see [Sharing]).
-  void Stepped(const Company& company, absl::Duration took, bool tells);
+  void Stepped(const Sharers& sharers, absl::Duration took, bool tells);
   // Sharing was known to lose, and a step of this time was made without some of the jobs.
-  void KeptApart(const Company& company, absl::Duration took);
+  void KeptApart(const Sharers& sharers, absl::Duration took);
   // The name now stands for another model.
   void Forget(std::string_view model);
 
   // The sum of the solo step times; nullopt if any size has no sample.
-  std::optional<absl::Duration> Apart(const Company& company) const;
+  std::optional<absl::Duration> Apart(const Sharers& sharers) const;
   size_t size() const { return cells_.size(); }
 
  private:
@@ -87,7 +87,7 @@ class CompanyGains {
     size_t next = 0;
     absl::Duration took;   // the latest step of this batch
     absl::Duration apart;  // since the last retry
-    int in_company = 0;    // steps that it led since its last solo step
+    int shared_steps = 0;  // steps that it led since its last solo step
     int tried = 0;         // steps of the retry so far
     uint64_t used = 0;     // last use, counted in uses of all cells
 
@@ -99,8 +99,8 @@ class CompanyGains {
     void Clear() { latest.clear(), next = 0; }
   };
 
-  static Key KeyOf(const Company& company);
-  static Key KeyOfOne(const Company& company, size_t job);
+  static Key KeyOf(const Sharers& sharers);
+  static Key KeyOfOne(const Sharers& sharers, size_t job);
   const Cell* Find(const Key& key) const;
   // Finds the cell or makes it, in place of the least recently used one.
   Cell& At(const Key& key);
