@@ -15,6 +15,7 @@ import promise_pages  # noqa: E402
 DATA = "tests/promises.json"
 MOST = 120  # characters of a cell
 CODE = re.compile(r"`([^`]+)`")
+PLACE = re.compile(r"\{(\d)\}")
 DATE = re.compile(r"20\d\d-[01]\d-[0-3]\d")
 GROUPS = {"attacks": "tests/integration/attacks/{}.py", "outside": "tests/integration/outside/{}.py", "lint": "tests/lint/rules/{}.py"}
 CASE = re.compile(r"[A-Z]\w*(?:/[A-Z]\w*)?\.[A-Z]\w*")
@@ -75,6 +76,10 @@ def faults_of(tree, wanted, promise, cases, programs):
             yield f"there is no test {name}"
     if not DATE.fullmatch(promise.get("date", "")) and not not_yet:
         yield "a figure without its date, or one that does not say 'not yet' first"
+    figure = promise.get("figure", {"line": "", "last": ""})
+    numbers = {place for place in PLACE.findall(figure.get("line", ""))}
+    if set(figure) != {"line", "last"} or numbers != {str(i) for i in range(len(numbers))} or not numbers.issuperset(PLACE.findall(figure["last"])):
+        yield "its figure is a line of a test with {0}, {1} ..., and the text that is made of them"
     for key in ("promise", "last", "bar"):
         if len(promise.get(key, "")) > MOST or "|" in promise.get(key, ""):
             yield f"{key} has more than {MOST} characters, or a |; facts have room"
@@ -100,6 +105,8 @@ CASES = [
     ("a fact with a case that is not there", tree_of(lambda text: text.replace("`Drain.Ends`", "`Drain.Gone`")), 1),
     ("a number that is missing", tree_of(lambda text: text.replace('"id": 2', '"id": 3')), 1),
     ("a promise without a test", tree_of(lambda text: text.replace('"Drain.Ends", "lint.links", "x_test"', "")), 1),
+    ("a figure that is updated", tree_of(lambda text: text.replace('"last": "1 s"', '"last": "1 s", "figure": {"line": "after {0} of {1}", "last": "{0}"}')), 0),
+    ("a figure of a number that no line has", tree_of(lambda text: text.replace('"last": "1 s"', '"last": "1 s", "figure": {"line": "after {0}", "last": "{1}"}')), 1),
     ("a figure that is a story", tree_of(lambda text: text.replace('"1 s"', f'"{"so " * 50}"')), 1),
     ("no JSON", {DATA: "["}, 1),
     ("a page that is not as made", {**tree_of(), "tests/PROMISES.md": "by hand"}, 1),
