@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/layers/weights.h"
 
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/layers/random_weight.h"
+#include "model/weights/widen.h"
 
 namespace reel::model {
 namespace {
 
-// For the types of weights; fp8 is widened by value.
+constexpr int64_t kWidenedAtOnce = int64_t{1} << 24;  // elements, 64 MiB of fp32
+constexpr int64_t kWidenedByAThread = int64_t{1} << 16;
+
+// For the types of weights that libtorch converts.
 std::optional<at::ScalarType> ScalarTypeOf(TensorType type) {
   switch (type) {
     case TensorType::kF32:
@@ -20,8 +28,6 @@ std::optional<at::ScalarType> ScalarTypeOf(TensorType type) {
       return at::kHalf;
     case TensorType::kBf16:
       return at::kBFloat16;
-    case TensorType::kF8E4M3:
-      return at::kFloat8_e4m3fn;
     default:
       return std::nullopt;
   }
@@ -44,10 +50,41 @@ void Weights::Fail(const std::string& name, const std::string& why) {
       "the weights do not match the configuration: ", stored_.source(), ": ", name, ": ", why));
 }
 
-at::Tensor Weights::Read(const StoredTensor& stored, at::ScalarType type,
-                         at::ScalarType dtype) const {
+at::Tensor Weights::Read(const std::string& name, const StoredTensor& stored,
+                         at::ScalarType dtype) {
+  const std::optional<at::ScalarType> type = ScalarTypeOf(stored.type());
+  if (!type.has_value() && !HasCodes(stored)) {
+    const std::string_view type_name = NameOf(stored.type());
+    Fail(name, absl::StrCat("its type is ", std::string(type_name),
+                            ", which is not a type of network weights"));
+    return {};
+  }
   const at::TensorOptions held = at::TensorOptions(device_).dtype(dtype);
-  return device_.is_meta() ? at::empty(stored.entry->shape, held) : CopyOf(stored, type).to(held);
+  if (device_.is_meta()) return at::empty(stored.entry->shape, held);
+  return type.has_value() ? CopyOf(stored, *type).to(held) : ReadCodes(stored, dtype);
+}
+
+// Widened piece by piece, so that a load needs no tensor in fp32.
+at::Tensor Weights::ReadCodes(const StoredTensor& stored, at::ScalarType dtype) {
+  const at::Tensor values = at::empty(stored.entry->shape, at::TensorOptions(dtype));
+  const at::Tensor flat = values.view({-1});
+  const at::Tensor piece = at::empty({std::min(kWidenedAtOnce, flat.numel())}, at::kFloat);
+  std::atomic<bool> finite = true;
+  for (int64_t first = 0; first < flat.numel(); first += kWidenedAtOnce) {
+    const int64_t count = std::min(kWidenedAtOnce, flat.numel() - first);
+    float* const out = piece.data_ptr<float>();
+    at::parallel_for(0, count, kWidenedByAThread, [&](int64_t begin, int64_t end) {
+      const absl::Span<float> part(out + begin, static_cast<size_t>(end - begin));
+      Widen(stored, first + begin, part);
+      if (!AllFinite(part)) finite = false;
+    });
+    flat.slice(0, first, first + count).copy_(piece.slice(0, 0, count));
+  }
+  stored.file->DropPages(*stored.entry);
+  if (finite) return values.to(device_);
+  status_ = absl::DataLossError(absl::StrCat("the weights have codes that are not numbers: ",
+                                             stored.file->path(), ": ", stored.entry->name));
+  return {};
 }
 
 at::Tensor Weights::Take(const std::string& name, const std::vector<int64_t>& shape) {
@@ -69,14 +106,7 @@ at::Tensor Weights::Load(const std::string& name, const std::vector<int64_t>& sh
                             "], the configuration needs [", absl::StrJoin(shape, ","), "]"));
     return {};
   }
-  const std::optional<at::ScalarType> type = ScalarTypeOf(stored->entry->type);
-  if (!type.has_value()) {
-    const std::string_view type_name = NameOf(stored->entry->type);
-    Fail(name, absl::StrCat("its type is ", std::string(type_name),
-                            ", which is not a type of network weights"));
-    return {};
-  }
-  return Read(*stored, *type, dtype);
+  return Read(name, *stored, dtype);
 }
 
 at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& shape,

@@ -23,8 +23,8 @@ enum class Values { kStored, kNone };
 
 // Used by one thread during a load. Remembers the first error and returns undefined tensors after
 // it, so that a component is built in one go and checked once, by Finish. Each tensor is copied
-// once, and its pages of the file are dropped; on libtorch's device without memory (at::kMeta) only
-// the file's header is read.
+// once, codes as the values that they stand for. Then its pages of the file are dropped. On
+// libtorch's device without memory (at::kMeta) only the file's header is read.
 class Weights {
  public:
   // Borrows `stored` and, for a group, `shared`: tensors in it are copied, others are read and
@@ -49,14 +49,15 @@ class Weights {
   int64_t parameters() const { return parameters_; }
 
   // FAILED_PRECONDITION with file and tensor: one was missing, or had another shape or a type that
-  // weights do not have, or some were not used.
+  // weights do not have, or some were not used. DATA_LOSS: codes that are not numbers.
   absl::Status Finish() const;
 
  private:
   void Fail(const std::string& name, const std::string& why);
   // Undefined after Fail.
   at::Tensor Load(const std::string& name, const std::vector<int64_t>& shape, at::ScalarType dtype);
-  at::Tensor Read(const StoredTensor& stored, at::ScalarType type, at::ScalarType dtype) const;
+  at::Tensor Read(const std::string& name, const StoredTensor& stored, at::ScalarType dtype);
+  at::Tensor ReadCodes(const StoredTensor& stored, at::ScalarType dtype);
 
   const WeightSet& stored_;
   const at::ScalarType dtype_;

@@ -62,12 +62,6 @@ bool RenameBlock(std::string& name, std::string_view prefix,
   return true;
 }
 
-// A key that ends this way belongs to a file that stores quantised values apart from their scales.
-bool IsQuantisationScale(std::string_view name) {
-  return Contains(name, "scale") && !Contains(name, "scale_shift_table") &&
-         !Contains(name, "per_channel_scale") && !Contains(name, "timestep_scale_multiplier");
-}
-
 }  // namespace
 
 std::string_view NameOf(CheckpointVersion version) {
@@ -152,14 +146,6 @@ std::optional<std::string> VaeName(const std::string& original, CheckpointVersio
 }
 
 absl::StatusOr<WeightSet> TransformerOf(const WeightSet& file) {
-  for (const auto& [name, tensor] : file.tensors()) {
-    if (IsQuantisationScale(name)) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the checkpoint is quantised with separate scales, which Reel cannot "
-                       "read; use the bf16 file: ",
-                       file.source(), ": ", name));
-    }
-  }
   return file.Renamed(TransformerName);
 }
 

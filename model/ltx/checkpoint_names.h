@@ -24,8 +24,7 @@ absl::StatusOr<CheckpointVersion> DetectVersion(const WeightSet& file);
 std::optional<std::string> TransformerName(const std::string& original);
 std::optional<std::string> VaeName(const std::string& original, CheckpointVersion version);
 
-// The two components of a checkpoint. FAILED_PRECONDITION also for quantised files with scales of
-// their own: they cannot be read by widening alone.
+// The two components of a checkpoint.
 absl::StatusOr<WeightSet> TransformerOf(const WeightSet& file);
 absl::StatusOr<WeightSet> VaeOf(const WeightSet& file, CheckpointVersion version);
 

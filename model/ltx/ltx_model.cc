@@ -21,6 +21,7 @@
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
+#include "model/weights/quantisation_config.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model::ltx {
@@ -48,15 +49,19 @@ absl::StatusOr<Plan> PlanFolder(const LoadOptions& options) {
   const std::string transformer = folder + "/transformer", vae = folder + "/vae";
   REEL_ASSIGN_OR_RETURN(const SchedulerConfig scheduler,
                         LoadSchedulerConfig(folder + "/scheduler"));
-  REEL_ASSIGN_OR_RETURN(const auto transformer_json, ReadJsonFile(transformer + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const auto transformer_config,
-                        ReadTransformerConfig(transformer_json, transformer + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const auto vae_json, ReadJsonFile(vae + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const auto vae_config, ReadVaeConfig(vae_json, vae + "/config.json"));
+  REEL_ASSIGN_OR_RETURN(nlohmann::json transformer_json,
+                        ReadJsonFile(transformer + "/config.json"));
+  REEL_ASSIGN_OR_RETURN(nlohmann::json vae_json, ReadJsonFile(vae + "/config.json"));
   REEL_ASSIGN_OR_RETURN(WeightSet transformer_set,
                         WeightSet::OpenFolder(transformer, kDiffusersStem, options.random_weights));
   REEL_ASSIGN_OR_RETURN(WeightSet vae_set,
                         WeightSet::OpenFolder(vae, kDiffusersStem, options.random_weights));
+  REEL_RETURN_IF_ERROR(TakeQuantisationConfig(transformer_json, transformer + "/config.json",
+                                              transformer_set.layout()));
+  REEL_RETURN_IF_ERROR(TakeQuantisationConfig(vae_json, vae + "/config.json", vae_set.layout()));
+  REEL_ASSIGN_OR_RETURN(const auto transformer_config,
+                        ReadTransformerConfig(transformer_json, transformer + "/config.json"));
+  REEL_ASSIGN_OR_RETURN(const auto vae_config, ReadVaeConfig(vae_json, vae + "/config.json"));
   return Plan{.scheduler = scheduler,
               .transformer_config = transformer_config,
               .transformer = std::move(transformer_set),

@@ -9,6 +9,7 @@
 #include "model/text/text_folder.h"
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
+#include "model/weights/quantisation_config.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -24,6 +25,7 @@ absl::StatusOr<StoredPart> OpenFolder(const std::string& root, const char* name,
   REEL_ASSIGN_OR_RETURN(nlohmann::json config, ReadConfig(name, file));
   REEL_ASSIGN_OR_RETURN(WeightSet weights,
                         WeightSet::OpenFolder(folder, stem, options.random_weights));
+  REEL_RETURN_IF_ERROR(TakeQuantisationConfig(config, file, weights.layout()));
   return StoredPart{file, std::move(config), std::move(weights)};
 }
 

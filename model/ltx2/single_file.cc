@@ -121,20 +121,6 @@ std::optional<std::string> VocoderName(absl::string_view name) {
                                     {"downsample.lowpass.", "downsample."}});
 }
 
-// Where a file's values are a product with these, its numbers alone are not the weights.
-absl::Status CheckPlain(const WeightSet& file) {
-  for (const auto& [name, tensor] : file.tensors()) {
-    if (name.ends_with(".weight_scale") || name.ends_with(".input_scale") ||
-        name.ends_with(".weight_scale_2") || name.ends_with(".scale_weight")) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "the file is quantised with separate scales, which Reel cannot read yet; use the bf16 "
-          "file: ",
-          file.source(), ": ", name));
-    }
-  }
-  return absl::OkStatus();
-}
-
 int LastEncoderBlock(const WeightSet& file) {
   int last = -1;
   for (const auto& [name, tensor] : file.tensors()) {
@@ -187,7 +173,6 @@ std::optional<std::string> NameInFolder(FilePart part, const std::string& origin
 }
 
 absl::StatusOr<WeightSet> WeightsOfFile(const WeightSet& file, FilePart part) {
-  REEL_RETURN_IF_ERROR(CheckPlain(file));
   const int last = LastEncoderBlock(file);
   REEL_ASSIGN_OR_RETURN(WeightSet weights, file.Renamed([part, last](const std::string& original) {
     return NameInFolder(part, original, last);

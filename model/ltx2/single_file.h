@@ -31,7 +31,7 @@ PartNames NamesOf(FilePart part);
 std::optional<std::string> NameInFolder(FilePart part, const std::string& original,
                                         int last_encoder_block);
 
-// FAILED_PRECONDITION: the file's scales make its values, or one of its parts is missing.
+// FAILED_PRECONDITION: the part is missing.
 absl::StatusOr<WeightSet> WeightsOfFile(const WeightSet& file, FilePart part);
 
 // `config` is the file's own, of which the keys below are read; the folder's keys come out.

@@ -8,6 +8,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
+#include "model/weights/quantisation_config.h"
 #include "model/weights/weight_set.h"
 #include "nlohmann/json.hpp"
 
@@ -39,10 +40,11 @@ absl::StatusOr<PromptEncoder> LoadPromptEncoder(const LoadOptions& options, at::
   const std::string config_file = encoder_folder + "/config.json";
   REEL_RETURN_IF_ERROR(CheckText(config_file, options));
   REEL_ASSIGN_OR_RETURN(T5Tokenizer tokenizer, T5Tokenizer::Load(folder + "/tokenizer"));
-  REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(config_file));
-  REEL_ASSIGN_OR_RETURN(const T5Config config, ReadT5Config(json, config_file));
+  REEL_ASSIGN_OR_RETURN(nlohmann::json json, ReadJsonFile(config_file));
   REEL_ASSIGN_OR_RETURN(const WeightSet stored,
                         WeightSet::OpenFolder(encoder_folder, "model", options.random_weights));
+  REEL_RETURN_IF_ERROR(TakeQuantisationConfig(json, config_file, stored.layout()));
+  REEL_ASSIGN_OR_RETURN(const T5Config config, ReadT5Config(json, config_file));
   REEL_ASSIGN_OR_RETURN(T5Encoder encoder, T5Encoder::Load(stored, config, dtype, device));
   return PromptEncoder(std::move(tokenizer), std::move(encoder), cache_bytes);
 }

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/weights/safetensors_file.h"
 #include "model/weights/shard_index.h"
 
 namespace reel::model {
@@ -23,6 +24,8 @@ absl::StatusOr<WeightSet> WeightSet::OpenFile(const std::string& path) {
   WeightSet set(path);
   for (const TensorEntry& entry : file->header().tensors) set.tensors_[entry.name] = {file, &entry};
   set.metadata_ = file->header().metadata;
+  REEL_ASSIGN_OR_RETURN(set.layout_,
+                        JoinScales(set.tensors_, set.Metadata(kLayerFormats), set.source_));
   return set;
 }
 
@@ -58,6 +61,7 @@ absl::StatusOr<WeightSet> WeightSet::OpenFolder(const std::string& folder, const
     }
     set.tensors_[name] = found->second;
   }
+  REEL_ASSIGN_OR_RETURN(set.layout_, JoinScales(set.tensors_, "", set.source_));
   return set;
 }
 
@@ -65,6 +69,7 @@ absl::StatusOr<WeightSet> WeightSet::Renamed(
     const std::function<std::optional<std::string>(const std::string&)>& rename) const {
   WeightSet renamed(source_);
   renamed.metadata_ = metadata_;
+  renamed.layout_ = layout_;
   renamed.random_seed_ = random_seed_;
   for (const auto& [name, tensor] : tensors_) {
     std::optional<std::string> new_name = rename(name);

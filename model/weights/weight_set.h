@@ -6,24 +6,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "model/weights/safetensors_file.h"
+#include "model/weights/scaled_layouts.h"
+#include "model/weights/stored_tensor.h"
 
 namespace reel::model {
-
-struct StoredTensor {
-  // Shared, because components of one checkpoint are loaded and dropped one by one.
-  std::shared_ptr<const SafetensorsFile> file;
-  const TensorEntry* entry = nullptr;  // of `file`
-
-  absl::Span<const std::byte> bytes() const { return file->Bytes(*entry); }
-};
 
 // Immutable; may be read from any thread.
 class WeightSet {
@@ -45,7 +36,9 @@ class WeightSet {
   std::optional<uint64_t> random_seed() const { return random_seed_; }
   // The name is the component's; null: there is none.
   const StoredTensor* Find(std::string_view name) const;
-  const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
+  const StoredTensors& tensors() const { return tensors_; }
+  // What its 8-bit codes were stored as; they have their scales.
+  ScaledLayout layout() const { return layout_; }
   // A single file's free text; empty for shards and for an unknown key.
   std::string Metadata(const std::string& key) const;
 
@@ -53,7 +46,8 @@ class WeightSet {
   explicit WeightSet(std::string source) : source_(std::move(source)) {}
 
   std::string source_;
-  std::map<std::string, StoredTensor, std::less<>> tensors_;
+  StoredTensors tensors_;
+  ScaledLayout layout_ = ScaledLayout::kNone;
   std::map<std::string, std::string> metadata_;
   std::optional<uint64_t> random_seed_;
 };

@@ -8,6 +8,7 @@
 #include "model/bridge/aten.h"
 #include "model/weights/weight_set.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/scaled_codes.h"
 #include "tests/unit/model/weights/weight_file.h"
 
 namespace reel::model::ltx {
@@ -78,7 +79,10 @@ class Writer {
                         name.find(".transformer_blocks.") != std::string::npos &&
                         name.find("scale_shift_table") == std::string::npos;
     using enum CheckpointForm::Linears;
-    if (linear && form_.linears != kF32) tensor = tensor.to(at::kFloat8_e4m3fn);
+    if (linear && form_.linears == kScaledF8) return AddScaled(name, tensor);
+    if (linear && form_.linears == kF32RoundedToScaledF8) tensor = ScaledCodesOf(tensor).values;
+    const bool cast = form_.linears == kF8 || form_.linears == kF32RoundedToF8;
+    if (linear && cast) tensor = tensor.to(at::kFloat8_e4m3fn);
     if (linear && form_.linears == kF32RoundedToF8) tensor = tensor.to(at::kFloat);
     const bool is_f8 = tensor.scalar_type() == at::kFloat8_e4m3fn;
     Append(name, is_f8 ? "F8_E4M3" : "F32", stored.entry->shape,
@@ -96,6 +100,14 @@ class Writer {
     const size_t begin = data_.size();
     data_ += bytes;
     header_[name] = {{"dtype", type}, {"shape", shape}, {"data_offsets", {begin, data_.size()}}};
+  }
+
+  void AddScaled(const std::string& name, const at::Tensor& tensor) {
+    const ScaledCodes scaled = ScaledCodesOf(tensor);
+    Append(name, "F8_E4M3", tensor.sizes().vec(), scaled.codes);
+    const std::string layer = name.substr(0, name.size() - std::string("weight").size());
+    Append(name + "_scale", "F32", {}, BytesOfFloats({scaled.scale}));
+    Append(layer + "input_scale", "F32", {}, BytesOfFloats({0.25f}));
   }
 
   const CheckpointForm& form_;

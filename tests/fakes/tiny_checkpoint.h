@@ -9,7 +9,8 @@
 namespace reel::model::ltx {
 
 struct CheckpointForm {
-  enum class Linears { kF32, kF8, kF32RoundedToF8 };
+  // kScaledF8: with a scale for each, as Lightricks writes them.
+  enum class Linears { kF32, kF8, kF32RoundedToF8, kScaledF8, kF32RoundedToScaledF8 };
   // How the weights of the transformer's blocks are stored.
   Linears linears = Linears::kF32;
   bool metadata = true;                                        // how many heads there are

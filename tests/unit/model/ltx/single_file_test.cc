@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single-file checkpoints against the folders that they were made of, and broken ones.
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -9,6 +10,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/ltx/ltx_pipeline.h"
+#include "model/weights/json_file.h"
+#include "model/weights/weight_set.h"
+#include "nlohmann/json.hpp"
+#include "tests/fakes/scaled_codes.h"
 #include "tests/fakes/tiny_checkpoint.h"
 #include "tests/fakes/tiny_ltx.h"
 #include "tests/unit/model/ltx/two_steps.h"
@@ -92,6 +97,59 @@ TEST_P(Generations, AreWidenedFromEightBits) {
   EXPECT_NE(LatentsOf(eight.path()), LatentsOf(folder.path()));
 }
 
+TEST_P(Generations, AreWidenedFromEightBitsWithScales) {
+  const TinyFolder folder(GetParam());
+  const SingleFile scaled(folder, GetParam(), {.linears = Linears::kScaledF8});
+  const SingleFile rounded(folder, GetParam(), {.linears = Linears::kF32RoundedToScaledF8});
+  EXPECT_EQ(LatentsOf(scaled.path()), LatentsOf(rounded.path()));
+  EXPECT_EQ((*Load(scaled.path()))->card().parameters, (*Load(folder.path()))->card().parameters);
+}
+
+// A folder's transformer as diffusers saves it behind quanto; with `as_codes` false the values that
+// its codes stand for.
+void StoreByQuanto(const TinyFolder& folder, bool as_codes) {
+  const std::string path = folder.path() + "/transformer/diffusion_pytorch_model.safetensors";
+  const auto stored = WeightSet::OpenFile(path);
+  std::vector<TypedTensor> tensors;
+  for (const auto& [name, tensor] : stored->tensors()) {
+    const std::vector<int64_t>& shape = tensor.entry->shape;
+    std::string bytes(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.bytes().size());
+    if (shape.size() != 2 || !name.ends_with("to_q.weight")) {
+      tensors.push_back({name, "F32", shape, bytes});
+      continue;
+    }
+    at::Tensor values = at::empty(shape, at::kFloat);
+    std::memcpy(values.data_ptr(), bytes.data(), bytes.size());
+    const ScaledCodes scaled = ScaledCodesOf(values);
+    std::memcpy(bytes.data(), scaled.values.data_ptr(), bytes.size());
+    if (!as_codes) {
+      tensors.push_back({name, "F32", shape, bytes});
+      continue;
+    }
+    const std::string layer = name.substr(0, name.size() - std::string("weight").size());
+    tensors.push_back({name + "._data", "F8_E4M3", shape, scaled.codes});
+    tensors.push_back({name + "._scale", "F32", {}, BytesOfFloats({scaled.scale})});
+    tensors.push_back({layer + "input_scale", "F32", {}, BytesOfFloats({1})});
+    tensors.push_back({layer + "output_scale", "F32", {}, BytesOfFloats({1})});
+  }
+  std::ofstream(path, std::ios::binary) << SafetensorsOfTypes(tensors);
+}
+
+TEST(Folder, IsWidenedFromQuantosCodesIfItsConfigurationSaysSo) {
+  const TinyFolder codes("0.9.5"), values("0.9.5");
+  StoreByQuanto(codes, true);
+  StoreByQuanto(values, false);
+  EXPECT_EQ(LatentsOf(codes.path()), LatentsOf(values.path()));
+  const std::string file = codes.path() + "/transformer/config.json";
+  nlohmann::json config = *ReadJsonFile(file);
+  config["quantization_config"] = {{"quant_method", "quanto"}};
+  std::ofstream(file) << config.dump();
+  EXPECT_TRUE(Load(codes.path()).ok());
+  config["quantization_config"]["quant_method"] = "bitsandbytes";
+  std::ofstream(file) << config.dump();
+  EXPECT_THAT(ErrorOf(codes.path()), HasSubstr("quant_method is \"bitsandbytes\""));
+}
+
 INSTANTIATE_TEST_SUITE_P(SingleFile, Generations, ::testing::Values("0.9.0", "0.9.1", "0.9.5"));
 
 TEST(SingleFile, TakesTheTextEncoderFromAFolderThatIsNamed) {
@@ -130,7 +188,7 @@ TEST(SingleFile, NamesATensorTooMany) {
   const SingleFile scaled(
       folder, "0.9.5",
       {.linears = Linears::kF8, .extra = "model.diffusion_model.proj_out.weight_scale"});
-  EXPECT_THAT(ErrorOf(scaled.path()), HasSubstr("separate scales"));
+  EXPECT_THAT(ErrorOf(scaled.path()), HasSubstr("proj_out.weight: a scaled weight of type F32"));
 }
 
 TEST(SingleFile, NeedsToKnowItsHeads) {

@@ -3,6 +3,7 @@
 #include "model/ltx2/single_file.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/scaled_codes.h"
 #include "tests/unit/model/ltx2/film.h"
 #include "tests/unit/model/weights/weight_file.h"
 
@@ -194,9 +196,9 @@ TEST(SingleFile, IsRefusedWithWhatItLacks) {
   wrong.metadata()["config"]["transformer"]["positional_embedding_max_pos"] = {20};
   EXPECT_THAT(refusal(wrong, FilePart::kTransformer), HasSubstr("must be three numbers"));
   Release quantised("2.3");
-  quantised.metadata()["shapes"]["model.diffusion_model.proj_out.weight_scale"] = {1};
+  quantised.metadata()["shapes"]["model.diffusion_model.gone.weight_scale"] = {1};
   EXPECT_THAT(refusal(quantised, FilePart::kTransformer),
-              HasSubstr("quantised with separate scales"));
+              HasSubstr("gone.weight_scale: a scale without its weight"));
 }
 
 // Of the tests' small folder, in the words of a file.
@@ -248,8 +250,12 @@ json SmallConfig(const TinyFolder& folder) {
           {"vocoder", {{"vocoder", generator("")}, {"bwe", second}}}};
 }
 
-// The small folder's values under the released names that stand for theirs.
-std::string SmallFile(const TinyFolder& folder, const json& released) {
+enum class Linears { kF32, kScaled, kRoundedToScaled };
+
+// The small folder's values under the released names that stand for theirs; the linear layers of
+// the transformer's blocks also in 8 bits.
+std::string SmallFile(const TinyFolder& folder, const json& released,
+                      Linears linears = Linears::kF32) {
   json header;
   header["__metadata__"] = {{"config", SmallConfig(folder).dump()}, {"model_version", "2.3"}};
   std::string data;
@@ -264,12 +270,33 @@ std::string SmallFile(const TinyFolder& folder, const json& released) {
       const auto in_folder = NameInFolder(part, original, 8);
       const StoredTensor* const tensor = in_folder ? weights->Find(*in_folder) : nullptr;
       if (tensor == nullptr) continue;
-      const size_t begin = data.size();
-      data.append(reinterpret_cast<const char*>(tensor->bytes().data()), tensor->bytes().size());
-      header[original] = {{"dtype", NameOf(tensor->entry->type)},
-                          {"shape", tensor->entry->shape},
-                          {"data_offsets", {begin, data.size()}}};
       ++placed;
+      const auto add = [&](const std::string& added, std::string_view type,
+                           const std::vector<int64_t>& sides, std::string_view bytes) {
+        const size_t begin = data.size();
+        data.append(bytes);
+        header[added] = {{"dtype", type}, {"shape", sides}, {"data_offsets", {begin, data.size()}}};
+      };
+      const std::string_view bytes(reinterpret_cast<const char*>(tensor->bytes().data()),
+                                   tensor->bytes().size());
+      const std::vector<int64_t>& sides = tensor->entry->shape;
+      const bool is_linear = part == FilePart::kTransformer && sides.size() == 2 &&
+                             original.ends_with(".weight") &&
+                             original.find(".transformer_blocks.") != std::string::npos;
+      if (!is_linear || linears == Linears::kF32) {
+        add(original, NameOf(tensor->entry->type), sides, bytes);
+        continue;
+      }
+      at::Tensor values = at::empty(sides, at::kFloat);
+      std::memcpy(values.data_ptr(), bytes.data(), bytes.size());
+      const ScaledCodes scaled = ScaledCodesOf(values);
+      if (linears == Linears::kRoundedToScaled) {
+        add(original, "F32", sides,
+            {static_cast<const char*>(scaled.values.data_ptr()), scaled.values.nbytes()});
+        continue;
+      }
+      add(original, "F8_E4M3", sides, scaled.codes);
+      add(original + "_scale", "F32", {}, BytesOfFloats({scaled.scale}));
     }
     EXPECT_EQ(placed, weights->tensors().size()) << name;
   }
@@ -300,6 +327,28 @@ TEST(SingleFile, MakesTheFilmOfItsFolderWithTheTextEncoderBeside) {
   options.text_folder.clear();
   EXPECT_THAT(std::string(LoadLtx2Pipeline(options, {}).status().message()),
               HasSubstr("give the folder that has Gemma 3"));
+}
+
+// As Lightricks' fp8 files of LTX-2 are.
+TEST(SingleFile, MakesTheFilmOfWhatItsScaledCodesStandFor) {
+  const TinyFolder folder("2.3");
+  Release release("2.3");
+  const auto film = [&](Linears linears) {
+    const reel::testing::TempFolder scratch;
+    LoadOptions options;
+    options.name = "tiny";
+    options.path = scratch.Write("ltx-2.3-dev.safetensors",
+                                 SmallFile(folder, release.metadata()["shapes"], linears));
+    options.text_folder = folder.path();
+    options.dtype = "fp32";
+    auto pipeline = LoadLtx2Pipeline(options, {});
+    EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+    return Make(**pipeline, TinySpec());
+  };
+  const Film scaled = film(Linears::kScaled), rounded = film(Linears::kRoundedToScaled);
+  EXPECT_TRUE(at::equal(scaled.frames, rounded.frames));
+  EXPECT_TRUE(at::equal(scaled.wave, rounded.wave));
+  EXPECT_FALSE(at::equal(scaled.frames, film(Linears::kF32).frames));
 }
 
 }  // namespace

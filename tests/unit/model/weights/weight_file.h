@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "nlohmann/json.hpp"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::model {
@@ -15,6 +16,32 @@ inline std::string SafetensorsBytes(const std::string& header, const std::string
   std::string bytes;
   for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>((header.size() >> (8 * i)) & 0xff));
   return bytes + header + data;
+}
+
+// A tensor of any type with its bytes.
+struct TypedTensor {
+  std::string name;
+  std::string type;  // "F8_E4M3", ...
+  std::vector<int64_t> shape;
+  std::string bytes;
+};
+
+inline std::string SafetensorsOfTypes(const std::vector<TypedTensor>& tensors,
+                                      const nlohmann::json& metadata = nullptr) {
+  nlohmann::json header;
+  std::string data;
+  if (!metadata.is_null()) header["__metadata__"] = metadata;
+  for (const TypedTensor& tensor : tensors) {
+    const size_t begin = data.size();
+    data += tensor.bytes;
+    header[tensor.name] = {
+        {"dtype", tensor.type}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
+  }
+  return SafetensorsBytes(header.dump(), data);
+}
+
+inline std::string BytesOfFloats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
 struct NamedShape {

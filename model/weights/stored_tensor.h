@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor as it lies in a weight file, with what makes values of its bytes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "model/weights/safetensors_file.h"
+
+namespace reel::model {
+
+struct StoredTensor {
+  // Shared, because components of one checkpoint are loaded and dropped one by one.
+  std::shared_ptr<const SafetensorsFile> file;
+  const TensorEntry* entry = nullptr;  // of `file`
+  // Of 8-bit codes: the factor of all values, or one for each of the first dimension's rows. Empty:
+  // the codes are the values.
+  std::vector<float> scales = {};
+  float divisor = 1;                     // of all values, after the scales
+  std::optional<TensorType> codes = {};  // where the file calls the codes U8
+
+  TensorType type() const { return codes.value_or(entry->type); }
+  absl::Span<const std::byte> bytes() const { return file->Bytes(*entry); }
+};
+
+using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
+
+}  // namespace reel::model
