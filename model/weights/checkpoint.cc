@@ -11,6 +11,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/weights/json_file.h"
 #include "model/weights/mapped_file.h"
+#include "model/weights/safetensors_header.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
 #include "model/weights/safetensors_sax.h"
+#include "model/weights/tensor_type.h"
 
 namespace reel::model {
 namespace {
@@ -91,15 +92,15 @@ absl::Status CheckCover(std::vector<TensorEntry>& tensors, int64_t data_bytes) {
 
 }  // namespace
 
-absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::Span<const std::byte> file,
-                                                         const SafetensorsLimits& limits) {
+absl::StatusOr<WeightHeader> ParseSafetensorsHeader(absl::Span<const std::byte> file,
+                                                    const SafetensorsLimits& limits) {
   REEL_ASSIGN_OR_RETURN(const int64_t header_bytes, HeaderBytes(file, limits));
   const char* text = reinterpret_cast<const char*>(file.data()) + kLengthBytes;
   if (std::memchr(text, 0, static_cast<size_t>(header_bytes)) != nullptr) {
     // The JSON parser takes it for the end.
     return absl::FailedPreconditionError("the header is not JSON: it holds a NUL byte");
   }
-  SafetensorsHeader header;
+  WeightHeader header;
   SafetensorsSax sax(limits, header);
   if (!nlohmann::json::sax_parse(text, text + header_bytes, &sax)) return sax.status();
 

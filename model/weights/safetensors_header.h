@@ -5,13 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "model/weights/tensor_type.h"
+#include "model/weights/weight_header.h"
 
 namespace reel::model {
 
@@ -22,24 +19,9 @@ struct SafetensorsLimits {
   int64_t max_name_bytes = 512;
 };
 
-// The position of a tensor, in bytes from the beginning of the file.
-struct TensorEntry {
-  std::string name;
-  TensorType type = TensorType::kF32;
-  std::vector<int64_t> shape;  // empty: a scalar
-  int64_t begin = 0;
-  int64_t end = 0;  // end - begin = elements * BytesOf(type)
-};
-
-struct SafetensorsHeader {
-  std::vector<TensorEntry>
-      tensors;  // by position in the file; they cover it without gap or overlap
-  std::map<std::string, std::string> metadata;
-};
-
 // Reads the beginning of `file`, the whole file's bytes. FAILED_PRECONDITION names the broken rule
 // and the tensor, if any; the caller adds the file's name.
-absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::Span<const std::byte> file,
-                                                         const SafetensorsLimits& limits = {});
+absl::StatusOr<WeightHeader> ParseSafetensorsHeader(absl::Span<const std::byte> file,
+                                                    const SafetensorsLimits& limits = {});
 
 }  // namespace reel::model

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "model/weights/safetensors_header.h"
+#include "model/weights/weight_header.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model {
@@ -17,7 +18,7 @@ namespace reel::model {
 // Offsets in `header` are still relative to the data; ParseSafetensorsHeader checks them.
 class SafetensorsSax : public nlohmann::json_sax<nlohmann::json> {
  public:
-  SafetensorsSax(const SafetensorsLimits& limits, SafetensorsHeader& header)
+  SafetensorsSax(const SafetensorsLimits& limits, WeightHeader& header)
       : limits_(limits), header_(header) {}
 
   // The reason why parsing stopped.
@@ -58,7 +59,7 @@ class SafetensorsSax : public nlohmann::json_sax<nlohmann::json> {
   TensorEntry& tensor() { return header_.tensors.back(); }
 
   const SafetensorsLimits limits_;
-  SafetensorsHeader& header_;
+  WeightHeader& header_;
   absl::Status status_;
   At at_ = At::kStart;
   bool in_metadata_ = false;  // the root key read last

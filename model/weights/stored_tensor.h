@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "model/weights/safetensors_file.h"
+#include "model/weights/weight_file.h"
 
 namespace reel::model {
 
 struct StoredTensor {
   // Shared, because components of one checkpoint are loaded and dropped one by one.
-  std::shared_ptr<const SafetensorsFile> file;
+  std::shared_ptr<const WeightFile> file;
   const TensorEntry* entry = nullptr;  // of `file`
   // Of 8-bit codes: the factor of all values, or one for each of the first dimension's rows. Empty:
   // the codes are the values.

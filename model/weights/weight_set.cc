@@ -6,15 +6,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
-#include "model/weights/safetensors_file.h"
 #include "model/weights/shard_index.h"
+#include "model/weights/weight_file.h"
 
 namespace reel::model {
 namespace {
 
-absl::StatusOr<std::shared_ptr<const SafetensorsFile>> Share(const std::string& path) {
-  REEL_ASSIGN_OR_RETURN(SafetensorsFile file, SafetensorsFile::Open(path));
-  return std::make_shared<const SafetensorsFile>(std::move(file));
+absl::StatusOr<std::shared_ptr<const WeightFile>> Share(const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(WeightFile file, WeightFile::Open(path));
+  return std::make_shared<const WeightFile>(std::move(file));
 }
 
 }  // namespace

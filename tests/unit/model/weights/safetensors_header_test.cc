@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-absl::StatusOr<SafetensorsHeader> Parse(const std::string& bytes) {
+absl::StatusOr<WeightHeader> Parse(const std::string& bytes) {
   return ParseSafetensorsHeader({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
 }
 

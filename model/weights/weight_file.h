@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens one safetensors file.
+// Opens one file of weights.
 #pragma once
 
 #include <map>
@@ -8,30 +8,29 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/weights/mapped_file.h"
-#include "model/weights/safetensors_header.h"
+#include "model/weights/weight_header.h"
 
 namespace reel::model {
 
 // Immutable; may be read from any thread.
-class SafetensorsFile {
+class WeightFile {
  public:
   // NOT_FOUND, or FAILED_PRECONDITION with the file and its problem.
-  static absl::StatusOr<SafetensorsFile> Open(const std::string& path,
-                                              const SafetensorsLimits& limits = {});
+  static absl::StatusOr<WeightFile> Open(const std::string& path);
 
   const std::string& path() const { return file_.path(); }
-  const SafetensorsHeader& header() const { return header_; }
+  const WeightHeader& header() const { return header_; }
   // The bytes of an entry of this file's header. Not aligned.
   absl::Span<const std::byte> Bytes(const TensorEntry& entry) const;
   // See MappedFile::DropPages.
   void DropPages(const TensorEntry& entry) const { file_.DropPages(Bytes(entry)); }
 
  private:
-  SafetensorsFile(MappedFile file, SafetensorsHeader header)
+  WeightFile(MappedFile file, WeightHeader header)
       : file_(std::move(file)), header_(std::move(header)) {}
 
   MappedFile file_;
-  SafetensorsHeader header_;
+  WeightHeader header_;
 };
 
 }  // namespace reel::model
