@@ -18,12 +18,15 @@ namespace {
 using kernels::OptionalViewOf;
 using kernels::ViewOf;
 
-// Codes of the sizes of x [..., D]; with `fixed_scale` rows have one for all, which the layer
-// knows.
-Rows EmptyCodesLike(const at::Tensor& x, RowForm form, bool fixed_scale = false) {
+std::optional<double> FixedScaleOf(RowForm form) {
+  return form == RowForm::kE4m3Gelu ? std::optional(kE4m3GeluXScale) : std::nullopt;
+}
+
+// Codes of the sizes of x [..., D].
+Rows EmptyCodesLike(const at::Tensor& x, RowForm form) {
   const at::ScalarType type = form == RowForm::kInt8 ? at::kChar : at::kFloat8_e4m3fn;
   const at::Tensor codes = at::empty(x.sizes(), x.options().dtype(type));
-  if (fixed_scale) return {codes};
+  if (FixedScaleOf(form).has_value()) return {codes};
   const at::IntArrayRef rows = x.sizes().slice(0, x.sizes().size() - 1);
   return {codes, at::empty(rows, x.options().dtype(at::kFloat))};
 }
@@ -46,16 +49,15 @@ void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
 }
 
 // Codes are of kernels/ alone.
-void ToCodes(const Ops& ops, const NormCall& call, const at::Tensor& scales,
-             std::optional<double> fixed_scale = std::nullopt) {
+void ToCodes(const Ops& ops, const NormCall& call, const at::Tensor& scales, RowForm form) {
   kernels::FusedArgs args = ViewsOf(call);
   args.out_scale = OptionalViewOf(scales);
-  args.static_out_scale = fixed_scale;
+  args.static_out_scale = FixedScaleOf(form);
   ThrowIfError(kernels::RunFused(call.of, args, ops.run()));
 }
 
 void SumToCodes(const Ops& ops, const GatedSum& of, const Modulation& modulation,
-                const SumAndRows& into, std::optional<double> fixed_scale) {
+                const SumAndRows& into, RowForm form) {
   at::Tensor sum = into.sum, codes = into.rows.values;
   ToCodes(ops,
           {.of = kernels::kGateResidualAdaln,
@@ -68,7 +70,7 @@ void SumToCodes(const Ops& ops, const GatedSum& of, const Modulation& modulation
            .eps = modulation.eps,
            .sum = &sum,
            .out = &codes},
-          into.rows.scale, fixed_scale);
+          into.rows.scale, form);
 }
 
 template <typename Sum>
@@ -90,15 +92,12 @@ void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation
   }
 }
 
-// With the scale of each row, unless one for all is given.
 SumAndRows AllToCodes(const Ops& ops, const at::Tensor& x, const Addend& y,
-                      const Modulation& modulation, RowForm form,
-                      std::optional<double> fixed_scale = std::nullopt) {
-  const SumAndRows result = {at::empty(x.sizes(), x.options()),
-                             EmptyCodesLike(x, form, fixed_scale.has_value())};
+                      const Modulation& modulation, RowForm form) {
+  const SumAndRows result = {at::empty(x.sizes(), x.options()), EmptyCodesLike(x, form)};
   EachPart(x, y, modulation, result,
            [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
-             SumToCodes(ops, of, own, to, fixed_scale);
+             SumToCodes(ops, of, own, to, form);
            });
   return result;
 }
@@ -140,9 +139,11 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
   if (form == RowForm::kPlain) return {x};
   if (form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/false);
   const Rows rows = EmptyCodesLike(x, form);
-  ThrowIfError(kernels::QuantizeRows(
-      {.x = ViewOf(x), .out = ViewOf(rows.values), .scale = ViewOf(rows.scale), .static_scale = {}},
-      ops.run()));
+  ThrowIfError(kernels::QuantizeRows({.x = ViewOf(x),
+                                      .out = ViewOf(rows.values),
+                                      .scale = OptionalViewOf(rows.scale),
+                                      .static_scale = {}},
+                                     ops.run()));
   return rows;
 }
 
@@ -157,7 +158,7 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
            .vector_of = &modulation.vector_of,
            .eps = modulation.eps,
            .out = &rows.values},
-          rows.scale);
+          rows.scale, form);
   return rows;
 }
 
@@ -165,11 +166,6 @@ SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form) {
   return form == RowForm::kPlain ? PlainSumAndRows(ops, x, y, modulation)
                                  : AllToCodes(ops, x, y, modulation, form);
-}
-
-SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, double fixed_scale) {
-  return AllToCodes(ops, x, y, modulation, RowForm::kE4m3, fixed_scale);
 }
 
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,

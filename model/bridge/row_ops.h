@@ -12,7 +12,7 @@ namespace reel::model {
 // The form of rows for layers that support it: e4m3 under the profile "fp8", int8 under "int8".
 RowForm FormOf(const kernels::Execution& run);
 
-// x itself, or codes of it.
+// x itself, or codes of it with a scale a row.
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form);
 // rms(x) * (1 + scale) + shift
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form);
@@ -29,10 +29,7 @@ struct SumAndRows {
 };
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form);
-// The same to e4m3 with that scale for all rows.
-SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, double fixed_scale);
-// gelu_tanh(x W^T + b), x codes with the scale kE4m3GeluXScale.
+// gelu_tanh(x W^T + b), x in the form kE4m3Gelu.
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
                 const at::Tensor& bias);
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form);

@@ -10,12 +10,13 @@ namespace reel::model {
 enum class RowForm {
   kPlain,
   kE4m3,
-  kInt8,  // turned, as int8_rows makes them
+  kInt8,      // turned, as int8_rows makes them
+  kE4m3Gelu,  // e4m3 with the scale kE4m3GeluXScale for all rows, which Rows does not hold
 };
 
 struct Rows {
   at::Tensor values;      // [..., D], codes where there are scales
-  at::Tensor scale = {};  // fp32 [...], or undefined
+  at::Tensor scale = {};  // fp32 [...]; undefined of plain rows and kE4m3Gelu
 };
 
 // Weights of a linear layer in 8 bits: a row for each output, with the scale of the row.

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "kernels/int8_rows/int8_rows.h"
+#include "model/bridge/row_ops.h"
 
 namespace reel::model {
 namespace {
@@ -30,6 +31,14 @@ at::Tensor Signs(at::Device device) {
 }
 
 }  // namespace
+
+RowForm Linear::FormIn(const Ops& ops) const {
+  const RowForm form = FormOf(ops.run());
+  if (form == RowForm::kInt8 && int8.defined()) return form;
+  if (form == RowForm::kE4m3 && gelu.defined()) return RowForm::kE4m3Gelu;
+  if (form == RowForm::kE4m3 && e4m3.defined()) return form;
+  return RowForm::kPlain;
+}
 
 at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
   return ops.Linear(x, weight, bias);

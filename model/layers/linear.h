@@ -17,8 +17,13 @@ struct Linear {
   CodedWeight int8 = {};  // after MakeInt8
   E4m3Gelu gelu = {};     // after MakeE4m3Gelu if e4m3 is not there
 
+  // The form of rows that it takes in a request: that of the request's profile if it has codes for
+  // it, else plain.
+  RowForm FormIn(const Ops& ops) const;
+
   at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
-  // Takes rows in any form; codes are multiplied with the weight's codes of the same kind.
+  // Takes rows in any form but kE4m3Gelu; codes are multiplied with the weight's codes of the same
+  // kind.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
 
   // Call once; both sides must be multiples of kE4m3Sides. Scales are powers of two, so that a

@@ -90,23 +90,6 @@ std::vector<at::Tensor> TextAttention(const Ops& ops, const AttentionLayer& atte
   return layout.Answers(attention.to_out(ops, joined), known);
 }
 
-// x + y, and the norm of it that `expand` takes.
-SumAndRows SumForFeed(const Ops& ops, const at::Tensor& x, const Addend& y,
-                      const Modulation& modulation, const Linear& expand) {
-  const RowForm form = FormOf(ops.run());
-  return form == RowForm::kE4m3 && expand.gelu.defined()
-             ? SumAdalnRmsNorm(ops, x, y, modulation, kE4m3GeluXScale)
-             : SumAdalnRmsNorm(ops, x, y, modulation, form);
-}
-
-// gelu(expand(x)), as `contract` takes it.
-Rows Expanded(const Ops& ops, const Linear& expand, const Rows& x, RowForm form) {
-  if (form == RowForm::kPlain) return {ops.LinearGelu(x.values, expand.weight, expand.bias)};
-  if (form == RowForm::kE4m3 && expand.gelu.defined())
-    return LinearGelu(ops, x.values, expand.gelu, expand.bias);
-  return GeluTanh(ops, expand(ops, x), form);
-}
-
 }  // namespace
 
 at::Tensor AttentionLayer::Query(const Ops& ops, const at::Tensor& x) const {
@@ -147,12 +130,12 @@ BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& toke
   // x = x + text_attention(x), and in the same pass the norm of that sum.
   const std::vector<at::Tensor> answers = TextAttention(ops, text_attention, x, at.index, call);
   x = call.SplitByText(x);
-  const auto [sum, to_feed] =
-      SumForFeed(ops, x, {answers, none},
-                 {vector(kFeedScale), vector(kFeedShift), eps, call.time_of()}, expand);
+  const auto [sum, to_feed] = SumAdalnRmsNorm(
+      ops, x, {answers, none}, {vector(kFeedScale), vector(kFeedShift), eps, call.time_of()},
+      feed_forward.expand.FormIn(ops));
 
   // x = x + gate * feed_forward(norm(x) * (1 + scale) + shift)
-  const at::Tensor fed = contract(ops, Expanded(ops, expand, to_feed, form));
+  const at::Tensor fed = feed_forward(ops, to_feed);
   if (!at.goes_on) return {ops.GateResidual(sum, fed, vector(kFeedGate), call.time_of())};
   // And in the same pass the norm that the next block begins with.
   const SumAndRows made =
@@ -163,17 +146,10 @@ BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& toke
 
 void TransformerBlock::MakeLayersIn(RowForm form) {
   for (Linear* layer : {&self_attention.to_qkv, &self_attention.to_out, &text_attention.to_q,
-                        &text_attention.to_out, &contract}) {
+                        &text_attention.to_out}) {
     form == RowForm::kInt8 ? layer->MakeInt8() : layer->MakeE4m3();
   }
-  if (form == RowForm::kInt8) return expand.MakeInt8();
-  // The one pass is for models in bf16; others have it for tests. In fp16 more passes would cost
-  // what it saves.
-  if (expand.weight.scalar_type() == at::kHalf) {
-    expand.MakeE4m3();
-  } else {
-    expand.MakeE4m3Gelu();
-  }
+  feed_forward.MakeLayersIn(form);
 }
 
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
@@ -184,8 +160,7 @@ TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
   block.eps = config.norm_eps;
   block.self_attention = TakeAttention(weights, name + ".attn1", false, config);
   block.text_attention = TakeAttention(weights, name + ".attn2", true, config);
-  block.expand = TakeLinear(weights, name + ".ff.net.0.proj", width, 4 * width);
-  block.contract = TakeLinear(weights, name + ".ff.net.2", 4 * width, width);
+  block.feed_forward = TakeFeedForward(weights, name + ".ff", width);
   block.scale_shift_table = weights.Take(name + ".scale_shift_table", {6, width});
   return block;
 }

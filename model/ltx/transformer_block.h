@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/bridge/row_ops.h"
+#include "model/layers/feed_forward.h"
 #include "model/layers/linear.h"
 #include "model/ltx/block_call.h"
 #include "model/ltx/transformer_config.h"
@@ -46,7 +47,7 @@ struct BlockPosition {
 
 struct TransformerBlock {
   AttentionLayer self_attention, text_attention;
-  Linear expand, contract;       // feed-forward
+  FeedForward feed_forward;
   at::Tensor scale_shift_table;  // [6, D]
   double eps = 1e-6;
 

@@ -82,16 +82,4 @@ AttentionLayer TakeAttention(Weights& weights, const std::string& name,
   return layer;
 }
 
-at::Tensor FeedForward::operator()(const Ops& ops, const at::Tensor& x) const {
-  const at::Tensor expanded = expand.bias.defined() ? ops.LinearGelu(x, expand.weight, expand.bias)
-                                                    : ops.GeluTanh(expand(ops, x));
-  return contract(ops, expanded);
-}
-
-FeedForward TakeFeedForward(Weights& weights, const std::string& name, int64_t width,
-                            bool has_bias) {
-  return {TakeLinear(weights, name + ".net.0.proj", width, 4 * width, has_bias),
-          TakeLinear(weights, name + ".net.2", 4 * width, width, has_bias)};
-}
-
 }  // namespace reel::model::ltx2

@@ -57,13 +57,4 @@ struct AttentionLayer {
 AttentionLayer TakeAttention(Weights& weights, const std::string& name,
                              const AttentionSizes& sizes);
 
-// contract(gelu(expand(x))), four times as wide in between.
-struct FeedForward {
-  Linear expand, contract;
-
-  at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
-};
-FeedForward TakeFeedForward(Weights& weights, const std::string& name, int64_t width,
-                            bool has_bias);
-
 }  // namespace reel::model::ltx2

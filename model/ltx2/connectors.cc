@@ -53,7 +53,7 @@ Connectors::Connector Connectors::TakeConnector(Weights& weights, const std::str
   for (int64_t i = 0; i < config.num_layers; ++i) {
     const std::string block = absl::StrCat(name, ".transformer_blocks.", i);
     connector.blocks.push_back({TakeAttention(weights, block + ".attn1", sizes),
-                                TakeFeedForward(weights, block + ".ff", width, true)});
+                                TakeFeedForward(weights, block + ".ff", width)});
   }
   return connector;
 }
@@ -92,7 +92,7 @@ at::Tensor Connectors::Connect(const Ops& ops, const Connector& connector,
   at::Tensor x = at::cat({features, registers.unsqueeze(0).expand({features.size(0), -1, -1})}, 1);
   for (const Block& block : connector.blocks) {
     x = ops.GateResidual(x, block.attention.OfSelf(ops, normed(x), table), {});
-    x = ops.GateResidual(x, block.feed_forward(ops, normed(x)), {});
+    x = ops.GateResidual(x, block.feed_forward(ops, {normed(x)}), {});
   }
   return normed(x);
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/layers/feed_forward.h"
 #include "model/layers/linear.h"
 #include "model/ltx2/attention_layer.h"
 #include "model/ltx2/connectors_config.h"

@@ -81,7 +81,7 @@ at::Tensor StreamBlock::AddCrossAttention(const Ops& ops, const at::Tensor& x,
 at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,
                                        const StreamVectors& vectors) const {
   const at::Tensor normed = Norm(ops, x, vectors.feed, vectors.vector_of);
-  return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate, vectors.vector_of);
+  return ops.GateResidual(x, feed_forward(ops, {normed}), vectors.feed_gate, vectors.vector_of);
 }
 
 StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,

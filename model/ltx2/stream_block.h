@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/bridge/ops.h"
+#include "model/layers/feed_forward.h"
 #include "model/ltx2/attention_layer.h"
 #include "model/ltx2/rope.h"
 #include "model/ltx2/time_nets.h"

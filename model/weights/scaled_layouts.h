@@ -24,8 +24,8 @@ inline constexpr char kLayerFormats[] = "_quantization_metadata";
 
 // Gives each tensor of codes its scales and takes those, with all else that only describes codes,
 // out of `tensors`. `layer_formats` is the metadata's text, empty where there is none.
-// FAILED_PRECONDITION names `source`, the tensor and the rule. Refused are a scale that is not a
-// positive number or has no weight, codes without a scale, and a file of two layouts or of one
+// FAILED_PRECONDITION names `source`, the tensor and the rule. Refused is a scale that is not a
+// positive number or has no weight. So are codes without a scale, and a file of two layouts or one
 // that Reel cannot read.
 absl::StatusOr<ScaledLayout> JoinScales(StoredTensors& tensors, const std::string& layer_formats,
                                         const std::string& source);
