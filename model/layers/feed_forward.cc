@@ -19,16 +19,12 @@ Rows Expanded(const Ops& ops, const FeedForward& layers, const Rows& x) {
 }  // namespace
 
 void FeedForward::MakeLayersIn(RowForm form) {
-  if (form == RowForm::kInt8) {
-    expand.MakeInt8();
-    contract.MakeInt8();
-    return;
-  }
-  contract.MakeE4m3();
+  contract.MakeIn(form);
   // The GELU inside the product is for models in bf16; those in fp32 have it for tests. In fp16 its
   // further passes would cost what it saves.
-  if (expand.weight.scalar_type() == at::kHalf || !expand.bias.defined()) {
-    expand.MakeE4m3();
+  if (form == RowForm::kInt8 || expand.weight.scalar_type() == at::kHalf ||
+      !expand.bias.defined()) {
+    expand.MakeIn(form);
   } else {
     expand.MakeE4m3Gelu();
   }

@@ -90,6 +90,14 @@ void Linear::MakeE4m3Gelu() {
   gelu.out_scales = at::full({kE4m3GeluRows}, gelu.out_scale, options);
 }
 
+Linear OutputsFrom(const Linear& layer, int64_t first) {
+  const auto from = [first](const at::Tensor& t) { return t.defined() ? t.slice(0, first) : t; };
+  return {.weight = from(layer.weight),
+          .bias = from(layer.bias),
+          .e4m3 = {from(layer.e4m3.codes), from(layer.e4m3.scale)},
+          .int8 = {from(layer.int8.codes), from(layer.int8.scale)}};
+}
+
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,
                   bool has_bias) {
   Linear linear;

@@ -26,6 +26,8 @@ struct Linear {
   // kind.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
 
+  // MakeInt8 for kInt8, else MakeE4m3.
+  void MakeIn(RowForm form) { form == RowForm::kInt8 ? MakeInt8() : MakeE4m3(); }
   // Call once; both sides must be multiples of kE4m3Sides. Scales are powers of two, so that a
   // checkpoint stored in e4m3 keeps its values; for others any scale is as good.
   void MakeE4m3();
@@ -34,6 +36,9 @@ struct Linear {
   // Instead of MakeE4m3, for a layer between an RMS norm and a GELU.
   void MakeE4m3Gelu();
 };
+
+// The outputs of `layer` from `first` on, as a layer. A view; without MakeE4m3Gelu's codes.
+Linear OutputsFrom(const Linear& layer, int64_t first);
 
 // Reads `name`.weight and, if `has_bias`, `name`.bias.
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,

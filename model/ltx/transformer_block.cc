@@ -147,7 +147,7 @@ BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& toke
 void TransformerBlock::MakeLayersIn(RowForm form) {
   for (Linear* layer : {&self_attention.to_qkv, &self_attention.to_out, &text_attention.to_q,
                         &text_attention.to_out}) {
-    form == RowForm::kInt8 ? layer->MakeInt8() : layer->MakeE4m3();
+    layer->MakeIn(form);
   }
   feed_forward.MakeLayersIn(form);
 }

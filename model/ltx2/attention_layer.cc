@@ -4,11 +4,17 @@
 #include <vector>
 
 #include "model/bridge/attention_ops.h"
+#include "model/bridge/row_ops.h"
 
 namespace reel::model::ltx2 {
 namespace {
 
 constexpr double kQueryKeyEps = 1e-6;
+
+// layer(x); codes are made of plain rows where the layer takes such.
+at::Tensor Project(const Ops& ops, const Linear& layer, const Rows& x) {
+  return layer(ops, x.scale.defined() ? x : InForm(ops, x.values, layer.FormIn(ops)));
+}
 
 }  // namespace
 
@@ -38,27 +44,36 @@ at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tab
   return heads.transpose(1, 2).flatten(2, 3);
 }
 
-at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const at::Tensor& x) const {
-  if (!to_gates.weight.defined()) return to_out(ops, heads);
-  return to_out(ops, ops.HeadGate(heads, to_gates(ops, x)));
+RowForm AttentionLayer::QueryForm(const Ops& ops) const {
+  if (to_gates.weight.defined()) return RowForm::kPlain;
+  return (is_self() ? to_qkv : to_q).FormIn(ops);
 }
 
-at::Tensor AttentionLayer::OfSelf(const Ops& ops, const at::Tensor& x, const RopeTable& table,
+at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const {
+  if (!to_gates.weight.defined()) return Project(ops, to_out, {heads});
+  return Project(ops, to_out, {ops.HeadGate(heads, to_gates(ops, x.values))});
+}
+
+at::Tensor AttentionLayer::OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,
                                   const at::Tensor& bias) const {
-  const std::vector<at::Tensor> qkv = to_qkv(ops, x).chunk(3, -1);
+  const std::vector<at::Tensor> qkv = Project(ops, to_qkv, x).chunk(3, -1);
   return Out(ops, Attend(ops, {qkv[0], qkv[1], qkv[2]}, {&table, &table}, bias), x);
 }
 
-at::Tensor AttentionLayer::OfContext(const Ops& ops, const at::Tensor& x, const at::Tensor& context,
+at::Tensor AttentionLayer::OfContext(const Ops& ops, const Rows& x, const Rows& context,
                                      const Tables& tables, const at::Tensor& bias) const {
-  const std::vector<at::Tensor> kv = to_kv(ops, context).chunk(2, -1);
-  return Out(ops, Attend(ops, {to_q(ops, x), kv[0], kv[1]}, tables, bias), x);
+  const std::vector<at::Tensor> kv = Project(ops, to_kv, context).chunk(2, -1);
+  return Out(ops, Attend(ops, {Project(ops, to_q, x), kv[0], kv[1]}, tables, bias), x);
 }
 
-at::Tensor AttentionLayer::OfValues(const Ops& ops, const at::Tensor& x) const {
+at::Tensor AttentionLayer::OfValues(const Ops& ops, const Rows& x) const {
   const int64_t first = 2 * norm_q.size(0);  // behind queries and keys
-  const at::Tensor weight = to_qkv.weight.slice(0, first), bias = to_qkv.bias.slice(0, first);
-  return Out(ops, ops.Linear(x, weight, bias), x);
+  return Out(ops, Project(ops, OutputsFrom(to_qkv, first), x), x);
+}
+
+void AttentionLayer::MakeQueryLayersIn(RowForm form) {
+  (is_self() ? to_qkv : to_q).MakeIn(form);
+  to_out.MakeIn(form);
 }
 
 AttentionLayer TakeAttention(Weights& weights, const std::string& name,

@@ -33,14 +33,23 @@ struct AttentionLayer {
   at::Tensor norm_q, norm_k;  // [heads * head_dim]
   int64_t num_heads = 0;
 
+  // In which form a norm writes what this attention takes: x, and the context. Gates need x plain.
+  RowForm QueryForm(const Ops& ops) const;
+  RowForm ContextForm(const Ops& ops) const { return to_kv.FormIn(ops); }
+
   // The tokens x [B, S, width] look at each other. `bias` is added to the scores, or undefined.
-  at::Tensor OfSelf(const Ops& ops, const at::Tensor& x, const RopeTable& table,
+  // Here and below plain rows are as good as those of QueryForm and ContextForm.
+  at::Tensor OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,
                     const at::Tensor& bias = {}) const;
   // x looks at context [B, L, context_width].
-  at::Tensor OfContext(const Ops& ops, const at::Tensor& x, const at::Tensor& context,
-                       const Tables& tables, const at::Tensor& bias = {}) const;
+  at::Tensor OfContext(const Ops& ops, const Rows& x, const Rows& context, const Tables& tables,
+                       const at::Tensor& bias = {}) const;
   // Of self attention when it is left out: each token takes its own value.
-  at::Tensor OfValues(const Ops& ops, const at::Tensor& x) const;
+  at::Tensor OfValues(const Ops& ops, const Rows& x) const;
+
+  // Adds the layers that x goes through in 8 bits: to queries, and of self attention to all three,
+  // and from heads to outputs. Those of a context: to_kv.MakeIn.
+  void MakeQueryLayersIn(RowForm form);
 
  private:
   bool is_self() const { return to_qkv.weight.defined(); }
@@ -51,7 +60,7 @@ struct AttentionLayer {
   at::Tensor Attend(const Ops& ops, const Projected& of, const Tables& tables,
                     const at::Tensor& bias) const;
   // Gates of x, and the last projection.
-  at::Tensor Out(const Ops& ops, const at::Tensor& heads, const at::Tensor& x) const;
+  at::Tensor Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const;
 };
 
 AttentionLayer TakeAttention(Weights& weights, const std::string& name,

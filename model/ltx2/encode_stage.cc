@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/row_ops.h"
 #include "model/ltx2/conditioning.h"
 #include "model/ltx2/presets.h"
 #include "model/text/text_notices.h"
@@ -135,6 +136,8 @@ absl::StatusOr<LatentSizes> EncodeStage::SizesOf(const GenerationSpec& spec,
 }
 
 absl::Status EncodeStage::Next(Ltx2Generation& mine, const Ops& ops) const {
+  const RowForm form = FormOf(ops.run());
+  if (!model_.transformer.HasLayersIn(form)) return model_.transformer.MakeLayersIn(form);
   if (mine.connected.size() < mine.unread.size()) return ReadText(mine, ops);
   if (mine.encoded.size() < mine.conditions.size()) {
     const PictureCondition& next = mine.conditions[mine.encoded.size()];

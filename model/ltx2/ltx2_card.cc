@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "kernels/dispatch/kernel_profiles.h"
 #include "model/layers/load_dtype.h"
 #include "model/ltx2/presets.h"
 #include "model/ltx2/video_vae_config.h"
@@ -65,6 +66,10 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.sound = model.sound.format();
   // One job's matrices fill a CPU.
   card.steps_alone = model.device.is_cpu();
+  const bool has_int8 = TakesLayersIn(config, RowForm::kInt8);
+  const bool has_e4m3 = TakesLayersIn(config, RowForm::kE4m3);
+  if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8Profile);
+  if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8Profile);
   const std::string dtype = DtypeName(model.dtype);
   for (const char* op : {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm",
                          "gate_residual", "head_gate", "linear", "linear_gelu"}) {
@@ -73,6 +78,8 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   for (const char* op : {"channel_norm_silu", "conv3d"}) {
     card.calls.push_back({op, dtype, model.vae_config.decoder_out});
   }
+  if (has_e4m3) card.calls.push_back({"quantize_rows", dtype, config.video.width()});
+  if (has_int8) card.calls.push_back({"int8_rows", dtype, config.video.width()});
   return card;
 }
 

@@ -50,7 +50,7 @@ StreamVectors StreamBlock::VectorsOf(const StreamModulation& modulation) const {
 at::Tensor StreamBlock::AddSelfAttention(const Ops& ops, const at::Tensor& x,
                                          const StreamVectors& vectors, const StreamCall& call,
                                          bool is_perturbed) const {
-  const at::Tensor normed = Norm(ops, x, vectors.self, vectors.vector_of);
+  const Rows normed = Norm(ops, x, vectors.self, vectors.vector_of, self_attention.QueryForm(ops));
   const at::Tensor attended =
       is_perturbed ? self_attention.OfValues(ops, normed)
                    : self_attention.OfSelf(ops, normed, call.tables.own, call.self_bias);
@@ -62,26 +62,27 @@ at::Tensor StreamBlock::AddTextAttention(const Ops& ops, const at::Tensor& x,
                                          const TextContext& text) const {
   if (!text_table.defined()) {
     const at::Tensor attended =
-        text_attention.OfContext(ops, Norm(ops, x), text.tokens, {}, text.bias);
+        text_attention.OfContext(ops, {Norm(ops, x)}, {text.tokens}, {}, text.bias);
     return ops.GateResidual(x, attended, {});
   }
-  const at::Tensor keys = Modulated(ops, text.tokens, vectors.text);
+  const Rows query = Norm(ops, x, vectors.query, vectors.vector_of, text_attention.QueryForm(ops));
   const at::Tensor attended = text_attention.OfContext(
-      ops, Norm(ops, x, vectors.query, vectors.vector_of), keys, {}, text.bias);
+      ops, query, {Modulated(ops, text.tokens, vectors.text)}, {}, text.bias);
   return ops.GateResidual(x, attended, vectors.query_gate, vectors.vector_of);
 }
 
 at::Tensor StreamBlock::AddCrossAttention(const Ops& ops, const at::Tensor& x,
-                                          const StreamVectors& vectors, const at::Tensor& query,
-                                          const at::Tensor& keys, const Tables& tables) const {
+                                          const StreamVectors& vectors, const Rows& query,
+                                          const Rows& keys, const Tables& tables) const {
   return ops.GateResidual(x, cross_attention.OfContext(ops, query, keys, tables),
                           vectors.cross_gate, vectors.cross_vector_of);
 }
 
 at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,
                                        const StreamVectors& vectors) const {
-  const at::Tensor normed = Norm(ops, x, vectors.feed, vectors.vector_of);
-  return ops.GateResidual(x, feed_forward(ops, {normed}), vectors.feed_gate, vectors.vector_of);
+  const Rows normed =
+      Norm(ops, x, vectors.feed, vectors.vector_of, feed_forward.expand.FormIn(ops));
+  return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate, vectors.vector_of);
 }
 
 StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,

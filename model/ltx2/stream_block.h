@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/bridge/ops.h"
+#include "model/bridge/row_ops.h"
 #include "model/layers/feed_forward.h"
 #include "model/ltx2/attention_layer.h"
 #include "model/ltx2/rope.h"
@@ -63,16 +64,15 @@ struct StreamBlock {
                               const TextContext& text) const;
   // x + gate * attention(query, keys), both normed and modulated.
   at::Tensor AddCrossAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
-                               const at::Tensor& query, const at::Tensor& keys,
-                               const Tables& tables) const;
+                               const Rows& query, const Rows& keys, const Tables& tables) const;
   // x + gate * feed_forward(norm(x) * (1 + scale) + shift)
   at::Tensor AddFeedForward(const Ops& ops, const at::Tensor& x,
                             const StreamVectors& vectors) const;
   at::Tensor Norm(const Ops& ops, const at::Tensor& x) const { return ops.RmsNorm(x, {}, eps); }
   // norm(x) * (1 + scale) + shift
-  at::Tensor Norm(const Ops& ops, const at::Tensor& x, const StreamVectors::ScaleShift& by,
-                  const at::Tensor& vector_of) const {
-    return ops.AdalnRmsNorm(x, {by.scale, by.shift, eps, vector_of});
+  Rows Norm(const Ops& ops, const at::Tensor& x, const StreamVectors::ScaleShift& by,
+            const at::Tensor& vector_of, RowForm form) const {
+    return AdalnRmsNorm(ops, x, {by.scale, by.shift, eps, vector_of}, form);
   }
 };
 

@@ -4,7 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/int8_rows/int8_rows.h"
+#include "model/bridge/row_ops.h"
+#include "model/bridge/torch_guard.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -22,6 +26,13 @@ StreamCall CallOf(const Ops& ops, const TimeNets& time_nets, const StreamInputs&
 }
 
 }  // namespace
+
+bool TakesLayersIn(const TransformerConfig& config, RowForm form) {
+  const int64_t sides = form == RowForm::kInt8 ? kernels::kTurnedTogether : kE4m3Sides;
+  // The attentions between the streams are as wide as the sound's.
+  return config.num_layers > 2 && config.video.width() % sides == 0 &&
+         config.audio.width() % sides == 0;
+}
 
 Transformer::StreamEnds Transformer::TakeEnds(Weights& weights, const TransformerConfig& config,
                                               Stream stream) {
@@ -60,6 +71,17 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
   return model;
 }
 
+absl::Status Transformer::MakeLayersIn(RowForm form) {
+  if (!TakesLayersIn(config_, form)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the transformer does not suit products in 8 bits: its widths are ", config_.video.width(),
+        " and ", config_.audio.width(), ", its blocks ", config_.num_layers));
+  }
+  for (size_t i = 1; i + 1 < blocks_.size(); ++i) blocks_[i].MakeLayersIn(form);
+  (form == RowForm::kInt8 ? has_int8_ : has_e4m3_) = true;
+  return absl::OkStatus();
+}
+
 TextContext Transformer::Prepare(const Ops& ops, Stream stream, const at::Tensor& embeddings,
                                  const at::Tensor& mask) const {
   const StreamEnds& ends = stream == Stream::kVideo ? video_ : audio_;
@@ -91,6 +113,9 @@ StreamTokens Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs)
 }
 
 BlockWalk Transformer::Begin(const Ops& ops, const VelocityInputs& inputs) const {
+  if (!HasLayersIn(FormOf(ops.run()))) {
+    ThrowIfError(absl::FailedPreconditionError("the transformer's layers were not made in 8 bits"));
+  }
   StreamTokens tokens = {video_.proj_in(ops, inputs.video.x), audio_.proj_in(ops, inputs.audio.x)};
   if (keyframe_embedding_.defined() && inputs.video.keyframes.defined()) {
     const at::Tensor marks = (inputs.video.keyframes > 0).to(dtype());

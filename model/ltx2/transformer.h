@@ -32,11 +32,23 @@ struct VelocityInputs {
   std::vector<int64_t> perturbed_blocks = {};  // where no token looks at its own stream
 };
 
-// Immutable after loading.
+// Whether 8-bit products take the widths of the video stream's layers, and there is a block between
+// the first and the last.
+bool TakesLayersIn(const TransformerConfig& config, RowForm form);
+
+// Immutable after loading, but for further layers in 8 bits.
 class Transformer {
  public:
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
                                           at::ScalarType dtype, at::Device device);
+
+  // Adds the video stream's layers in 8 bits, which the profiles "fp8" and "int8" need before their
+  // first call; once for each form. The first and the last block, which decide most, have none.
+  // FAILED_PRECONDITION unless TakesLayersIn.
+  absl::Status MakeLayersIn(RowForm form);
+  bool HasLayersIn(RowForm form) const {
+    return form == RowForm::kPlain || (form == RowForm::kInt8 ? has_int8_ : has_e4m3_);
+  }
 
   // Once a request. `embeddings` [B, L, width that the stream's text has]; `mask` [B, L] with 1 for
   // tokens that count, or undefined where all do.
@@ -76,6 +88,7 @@ class Transformer {
   StreamEnds video_, audio_;
   at::Tensor keyframe_embedding_;  // [1, D], 2.5
   std::vector<TransformerBlock> blocks_;
+  bool has_e4m3_ = false, has_int8_ = false;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;
 };

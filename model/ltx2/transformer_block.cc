@@ -5,6 +5,15 @@
 
 namespace reel::model::ltx2 {
 
+void TransformerBlock::MakeLayersIn(RowForm form) {
+  for (AttentionLayer* attention :
+       {&video.self_attention, &video.text_attention, &video.cross_attention}) {
+    attention->MakeQueryLayersIn(form);
+  }
+  audio.cross_attention.to_kv.MakeIn(form);
+  video.feed_forward.MakeLayersIn(form);
+}
+
 StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& tokens,
                                           const BlockCall& call, bool is_perturbed) const {
   const StreamVectors of_video = video.VectorsOf(call.video.modulation);
@@ -21,10 +30,12 @@ StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& to
   // x = x + gate * cross_attention(norm(x) * (1 + scale) + shift, norm(a) * (1 + scale) + shift)
   if (!call.is_isolated) {
     // Of both streams before either changes.
-    const at::Tensor x_query = video.Norm(ops, x, of_video.cross_query, of_video.cross_vector_of);
-    const at::Tensor x_keys = video.Norm(ops, x, of_video.cross_keys, of_video.cross_vector_of);
-    const at::Tensor a_query = audio.Norm(ops, a, of_audio.cross_query, of_audio.cross_vector_of);
-    const at::Tensor a_keys = audio.Norm(ops, a, of_audio.cross_keys, of_audio.cross_vector_of);
+    const AttentionLayer &of_x = video.cross_attention, &of_a = audio.cross_attention;
+    const at::Tensor &x_time = of_video.cross_vector_of, &a_time = of_audio.cross_vector_of;
+    const Rows x_query = video.Norm(ops, x, of_video.cross_query, x_time, of_x.QueryForm(ops));
+    const Rows x_keys = video.Norm(ops, x, of_video.cross_keys, x_time, of_a.ContextForm(ops));
+    const Rows a_query = audio.Norm(ops, a, of_audio.cross_query, a_time, of_a.QueryForm(ops));
+    const Rows a_keys = audio.Norm(ops, a, of_audio.cross_keys, a_time, of_x.ContextForm(ops));
     const RopeTable &video_table = call.video.tables.cross, &audio_table = call.audio.tables.cross;
     x = video.AddCrossAttention(ops, x, of_video, x_query, a_keys, {&video_table, &audio_table});
     a = audio.AddCrossAttention(ops, a, of_audio, a_query, x_keys, {&audio_table, &video_table});

@@ -15,6 +15,10 @@ struct BlockCall {
 struct TransformerBlock {
   StreamBlock video, audio;
 
+  // Adds the layers that the video's tokens go through in 8 bits, but for the logits of gates.
+  // Texts and sound stay as they are: they have few tokens.
+  void MakeLayersIn(RowForm form);
+
   // Perturbed: no token of either stream looks at others of its own stream.
   StreamTokens operator()(const Ops& ops, const StreamTokens& tokens, const BlockCall& call,
                           bool is_perturbed) const;
