@@ -52,6 +52,8 @@ struct MemoryCosts {
   int64_t clip_pixel = 0;             // for each pixel of the clip during its decode
   int64_t decode_pixel = 0;           // for each pixel decoded at a time
   int64_t decode_pixels_at_once = 0;  // 0: the whole clip's pixels
+  int64_t frame_pixel = 0;            // for each pixel of one frame during the decode
+  int64_t rows_at_once = 0;           // of each token, in one call during a step; 0: all
 
   friend bool operator==(const MemoryCosts&, const MemoryCosts&) = default;
 };

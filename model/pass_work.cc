@@ -99,11 +99,14 @@ int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& pass
   int64_t tokens = 0, rows = 0;
   for (const PassWork& pass : passes) {
     tokens = std::max(tokens, pass.tokens);
-    rows = std::max(rows, pass.rows);
+    const int64_t at_once = costs.rows_at_once > 0 ? costs.rows_at_once * pass.tokens : pass.rows;
+    rows = std::max(rows, std::min(pass.rows, at_once));
   }
   int64_t pixels = clip_pixels;
   if (costs.decode_pixels_at_once > 0) pixels = std::min(pixels, costs.decode_pixels_at_once);
-  const int64_t decode = costs.clip_pixel * clip_pixels + costs.decode_pixel * pixels;
+  const int64_t frame_pixels = int64_t{passes.back().width} * passes.back().height;
+  const int64_t decode = costs.clip_pixel * clip_pixels + costs.decode_pixel * pixels +
+                         costs.frame_pixel * frame_pixels;
   return costs.job + costs.token * tokens + std::max(costs.step_row * rows, decode);
 }
 

@@ -35,7 +35,8 @@ const PassWork& LargestOf(const std::vector<PassWork>& passes);
 // step.
 int64_t RowsTaken(int64_t rows, int64_t fill_rows);
 
-// The peak device memory of a job with these passes, for a clip with so many pixels in all frames.
+// The peak device memory of a job with these passes, at least one, for a clip with so many pixels
+// in all frames.
 int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
                      int64_t clip_pixels);
 

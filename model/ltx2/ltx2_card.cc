@@ -23,6 +23,16 @@ std::string FamilyOf(Version version) {
   return "LTX-2.5";
 }
 
+// What libraries take whatever the size; tensors as wide as a call's tokens that a block has at
+// once: its input, the norm of that, queries, keys and values as one product, queries and keys
+// again, and heads in two layouts; and numbers that the decoder has for each pixel of a frame, as
+// it makes the frames of one latent at a time. Films of 2.3 in bf16 took 0.95 GB at 768x512x121 and
+// 4.7 GB at 1920x1088x121 (one H200, 2026-11-28). A block's tensors, counted, come to half of that,
+// so all of it is taken for the decode's.
+constexpr int64_t kLibraries = int64_t{64} << 20, kBlockTensors = 9, kFramePixelNumbers = 1100;
+// The calls of guidance come one after the other; only the texts' has two rows.
+constexpr int64_t kRowsAtOnce = 2;
+
 std::optional<Ratio> UpsampledBy(const std::optional<LatentUpsampler>& upsampler) {
   if (!upsampler.has_value()) return std::nullopt;
   const UpsamplerConfig& config = upsampler->config();
@@ -44,6 +54,16 @@ ModelLimits LimitsOf(const Ltx2Model& model, const ModelTraits& traits) {
 
 }  // namespace
 
+MemoryCosts MemoryOf(const TransformerConfig& config, int64_t number_bytes) {
+  constexpr int64_t kTexts = 2, kLatents = 4;  // latents in fp32: three of them, and their velocity
+  const int64_t text_numbers = kMostTextTokens * (config.video.width() + config.audio.width());
+  return {.job = kLibraries + kTexts * text_numbers * number_bytes,
+          .token = kLatents * config.video.channels * static_cast<int64_t>(sizeof(float)),
+          .step_row = kBlockTensors * config.video.width() * number_bytes,
+          .frame_pixel = kFramePixelNumbers * number_bytes,
+          .rows_at_once = kRowsAtOnce};
+}
+
 ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   const TransformerConfig& config = model.transformer.config();
   const ModelTraits traits = {.version = config.version(),
@@ -64,6 +84,7 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.presets = PresetsFor(traits);
   card.supports_conditions = true;
   card.sound = model.sound.format();
+  card.memory = MemoryOf(config, static_cast<int64_t>(c10::elementSize(model.dtype)));
   // One job's matrices fill a CPU.
   card.steps_alone = model.device.is_cpu();
   const bool has_int8 = TakesLayersIn(config, RowForm::kInt8);

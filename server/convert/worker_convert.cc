@@ -196,6 +196,8 @@ worker::v1::ModelState CardToModelState(const model::ModelCard& card) {
     memory.set_decode_pixel(card.memory.decode_pixel);
     memory.set_decode_pixels_at_once(card.memory.decode_pixels_at_once);
     memory.set_clip_pixel(card.memory.clip_pixel);
+    memory.set_frame_pixel(card.memory.frame_pixel);
+    memory.set_rows_at_once(card.memory.rows_at_once);
   }
   for (const model::Preset& preset : card.presets) {
     worker::v1::Preset& added = *state.add_presets();
@@ -215,7 +217,9 @@ model::ModelCard CardFromModelState(const worker::v1::ModelState& state) {
                  .step_row = state.memory().step_row(),
                  .clip_pixel = state.memory().clip_pixel(),
                  .decode_pixel = state.memory().decode_pixel(),
-                 .decode_pixels_at_once = state.memory().decode_pixels_at_once()};
+                 .decode_pixels_at_once = state.memory().decode_pixels_at_once(),
+                 .frame_pixel = state.memory().frame_pixel(),
+                 .rows_at_once = state.memory().rows_at_once()};
   for (const worker::v1::Preset& preset : state.presets()) {
     model::Preset& added = card.presets.emplace_back();
     added.name = preset.name();

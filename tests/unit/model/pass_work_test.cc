@@ -51,6 +51,15 @@ TEST(PeakMemoryOf, IsThatOfTheLargestPassOrOfTheDecodeWhicheverIsMore) {
   EXPECT_EQ(PeakMemoryOf({}, passes, 100), 0);
 }
 
+TEST(PeakMemoryOf, KnowsOfCallsOneAfterTheOtherAndOfDecodesOfOneLatentAtATime) {
+  const std::vector<PassWork> passes = {{.tokens = 10, .rows = 40},
+                                        {.width = 6, .height = 4, .tokens = 25, .rows = 25}};
+  EXPECT_EQ(PeakMemoryOf({.step_row = 1}, passes, 0), 40);
+  EXPECT_EQ(PeakMemoryOf({.step_row = 1, .rows_at_once = 2}, passes, 0), 25);
+  EXPECT_EQ(PeakMemoryOf({.step_row = 1, .rows_at_once = 3}, passes, 0), 30);
+  EXPECT_EQ(PeakMemoryOf({.frame_pixel = 7}, passes, 1000), 7 * 24);
+}
+
 TEST(RowsTaken, AreAllOfAStepForOneWithMoreThanHalf) {
   EXPECT_EQ(RowsTaken(50, 100), 50);
   EXPECT_EQ(RowsTaken(51, 100), 100);
