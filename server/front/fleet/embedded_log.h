@@ -35,6 +35,7 @@ class EmbeddedLog final : public LogPort {
   ~EmbeddedLog() override;
 
   bool IsUp() const override { return true; }
+  bool PostsAtOnce() const override { return true; }
   LogHealth Health() const override;
   // However long the disk takes.
   absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) override;

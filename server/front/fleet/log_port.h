@@ -49,6 +49,8 @@ class LogPort {
     (void)claims;
     return {};
   }
+  // Whether Post returns at once.
+  virtual bool PostsAtOnce() const { return false; }
   // As LogWriter::Write; waits.
   virtual absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) = 0;
   // The same, told to `done`: before this returns, or later on the log's thread. A log that commits

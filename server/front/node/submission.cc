@@ -251,20 +251,27 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
   messages.push_back({{key.first, key.second, LogKind::kClaim, 1},
                       WriteClaim({parts_.options.node, parts_.options.address})});
   parts_.holdings.Expect(key, 1);
+  attempt->written.reset();
   parts_.writes.PutTogether(std::move(messages), Patience(*attempt),
                             parts_.thread.Here<absl::StatusOr<WriteResult>>(
-                                [this, attempt, key](const absl::StatusOr<WriteResult>& written) {
-                                  if (!written.ok())
-                                    return Refuse(attempt, NotWritten(written.status()));
-                                  if (written->outcome != Outcome::kWon) return Next(attempt);
-                                  parts_.waiters.Add(
-                                      [this, key] { return IsTakenUp(key); }, attempt->end,
-                                      [this, attempt](bool there) {
-                                        if (!there)
-                                          return Refuse(attempt, NotWritten(absl::OkStatus()));
-                                        Tell(attempt);
-                                      });
+                                [attempt](absl::StatusOr<WriteResult> written) {
+                                  attempt->written = std::move(written);
                                 }));
+  // The view may tell the dispatcher before the log's thread comes to answer.
+  parts_.waiters.Add(
+      [this, attempt, key] {
+        if (parts_.faces.RunsHere(key)) return true;
+        if (!attempt->written) return false;
+        const bool won = attempt->written->ok() && (*attempt->written)->outcome == Outcome::kWon;
+        return !won || IsTakenUp(key);
+      },
+      attempt->end,
+      [this, attempt, key](bool there) {
+        if (parts_.faces.RunsHere(key)) return Tell(attempt);
+        if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
+        if (!attempt->written->ok()) return Refuse(attempt, NotWritten(attempt->written->status()));
+        (*attempt->written)->outcome == Outcome::kWon ? Tell(attempt) : Next(attempt);
+      });
 }
 
 bool Submission::IsTakenUp(const FleetState::Key& key) const {

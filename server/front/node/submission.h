@@ -69,6 +69,7 @@ class Submission {
     Video video;
     std::string reserved;  // id of the dispatcher's reservation; empty: none
     bool checked = false;  // `video` is what would be written
+    std::optional<absl::StatusOr<WriteResult>> written;  // what became of RequestAlone
     int rounds = 0;
     uint32_t number = 1;  // of the binding that would be next, as of the last Join
     absl::Duration end;   // by then it has its answer

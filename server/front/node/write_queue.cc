@@ -17,7 +17,10 @@ constexpr absl::Duration kBetweenRounds = absl::Milliseconds(50);
 }  // namespace
 
 WriteQueue::WriteQueue(LogPort& port, std::string writer)
-    : port_(port), writer_(std::move(writer)), thread_([this] { Run(); }) {}
+    : port_(port),
+      posts_at_once_(port.PostsAtOnce()),
+      writer_(std::move(writer)),
+      thread_([this] { Run(); }) {}
 
 WriteQueue::~WriteQueue() {
   {
@@ -26,6 +29,8 @@ WriteQueue::~WriteQueue() {
     changed_.NotifyAll();
   }
   thread_.join();
+  const MutexLock lock(mutex_);
+  while (under_way_ > 0) changed_.Wait(mutex_);
 }
 
 void WriteQueue::Put(const LogSubject& subject, std::string payload, absl::Duration patience,
@@ -42,15 +47,26 @@ void WriteQueue::PutTogether(std::vector<Message> messages, absl::Duration patie
     if (!name.ok()) return done(name.status());
     writes.push_back({*std::move(name), std::move(message.payload), ""});
   }
-  const MutexLock lock(mutex_);
-  for (LogWrite& write : writes) write.message_id = absl::StrCat(writer_, ".", ++written_);
   Item item{std::move(writes.front()), absl::Now() + patience, std::move(done)};
   item.write.also.assign(std::make_move_iterator(writes.begin() + 1),
                          std::make_move_iterator(writes.end()));
-  items_.push_back(std::move(item));
-  ++size_;
-  changed_.NotifyAll();
+  {
+    const MutexLock lock(mutex_);
+    if (stopping_) return;
+    item.write.message_id = NextId();
+    for (LogWrite& also : item.write.also) also.message_id = NextId();
+    ++size_;
+    if (!posts_at_once_) {
+      items_.push_back(std::move(item));
+      changed_.NotifyAll();
+      return;
+    }
+    ++under_way_;
+  }
+  Try(std::move(item));
 }
+
+std::string WriteQueue::NextId() { return absl::StrCat(writer_, ".", ++written_); }
 
 size_t WriteQueue::size() {
   const MutexLock lock(mutex_);
@@ -60,7 +76,8 @@ size_t WriteQueue::size() {
 void WriteQueue::WaitForTries() {
   const MutexLock lock(mutex_);
   const uint64_t all = written_;
-  while (tried_ < all && !stopping_) changed_.Wait(mutex_);
+  const auto tried = [&] { return posts_at_once_ ? under_way_ == 0 : tried_ >= all; };
+  while (!tried() && !stopping_) changed_.Wait(mutex_);
 }
 
 void WriteQueue::Run() {
@@ -73,7 +90,9 @@ void WriteQueue::Run() {
       items.swap(left_);
       changed_.NotifyAll();
       if (!items.empty() && items_.empty() && !stopping_) changed_.WaitFor(mutex_, kBetweenRounds);
-      while (items.empty() && items_.empty() && !stopping_) changed_.Wait(mutex_);
+      while (items.empty() && items_.empty() && left_.empty() && !stopping_) {
+        changed_.Wait(mutex_);
+      }
       if (stopping_) return;
       for (Item& item : items_) items.push_back(std::move(item));
       items_.clear();
@@ -94,7 +113,7 @@ void WriteQueue::TryAll(std::vector<Item> items) {
     Try(std::move(item));
   }
   const MutexLock lock(mutex_);
-  while (under_way_ > 0) changed_.Wait(mutex_);
+  while (under_way_ > 0 && !posts_at_once_) changed_.Wait(mutex_);
 }
 
 void WriteQueue::Try(Item item) {

@@ -55,6 +55,7 @@ class WriteQueue {
     absl::Time end;
     Done done;
   };
+  std::string NextId() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
   // Returns when the log has answered all of them; what is to be tried again is then in `left_`.
   void TryAll(std::vector<Item> items);
@@ -63,6 +64,7 @@ class WriteQueue {
   void Count(const absl::StatusOr<WriteResult>& result);
 
   LogPort& port_;
+  const bool posts_at_once_;  // then the thread is for what is tried again
   const std::string writer_;
   Mutex mutex_;
   CondVar changed_;

@@ -49,7 +49,9 @@ TEST(WriteQueueTest, EachIsTriedOnceBeforeWhoWaitsForThatGoesOn) {
 // A log that answers when the test says so.
 class LateLog final : public LogPort {
  public:
+  explicit LateLog(bool at_once = false) : at_once_(at_once) {}
   bool IsUp() const override { return true; }
+  bool PostsAtOnce() const override { return at_once_; }
   absl::StatusOr<WriteResult> Write(const LogWrite&, absl::Duration) override {
     return absl::InternalError("it is only posted to");
   }
@@ -68,7 +70,7 @@ class LateLog final : public LogPort {
     while (posted_.size() < count) changed_.Wait(mutex_);
   }
   // All of them.
-  std::vector<LogWrite> Answer(WriteResult::Outcome outcome) {
+  std::vector<LogWrite> Answer(const absl::StatusOr<WriteResult>& result) {
     std::vector<Posted> posted;
     {
       const MutexLock lock(mutex_);
@@ -77,9 +79,16 @@ class LateLog final : public LogPort {
     std::vector<LogWrite> writes;
     for (Posted& one : posted) {
       writes.push_back(one.write);
-      one.done(WriteResult{outcome, 1});
+      one.done(result);
     }
     return writes;
+  }
+  std::vector<LogWrite> Answer(WriteResult::Outcome outcome) {
+    return Answer(WriteResult{outcome, 1});
+  }
+  size_t waiting() {
+    const MutexLock lock(mutex_);
+    return posted_.size();
   }
 
  private:
@@ -87,6 +96,7 @@ class LateLog final : public LogPort {
     LogWrite write;
     Written done;
   };
+  const bool at_once_;
   Mutex mutex_;
   CondVar changed_;
   std::vector<Posted> posted_ ABSL_GUARDED_BY(mutex_);
@@ -114,6 +124,28 @@ TEST(WriteQueueTest, WhatCameMeanwhileIsPostedTogetherAndUnknownIsWrittenAgain) 
     EXPECT_EQ(queue.counts().won, 6);
   }
   EXPECT_EQ(won, 6);
+}
+
+TEST(WriteQueueTest, ALogThatTakesAtOnceHasEachWithoutAWayOverAThread) {
+  LateLog log(/*at_once=*/true);
+  std::atomic<int> won = 0;
+  {
+    WriteQueue queue(log, "a.1");
+    for (uint32_t epoch = 1; epoch <= 3; ++epoch) {
+      queue.Put({"t", "prod-video", LogKind::kClaim, epoch}, "x", absl::InfiniteDuration(),
+                [&](const absl::StatusOr<WriteResult>& written) { won += written.ok() ? 1 : 0; });
+      EXPECT_EQ(log.waiting(), epoch);
+    }
+    // A full disk is waited for.
+    EXPECT_EQ(log.Answer(absl::ResourceExhaustedError("full")).size(), 3U);
+    log.WaitFor(3);
+    EXPECT_EQ(won, 0);
+    log.Answer(WriteResult::Outcome::kWon);
+    queue.WaitForTries();
+    EXPECT_EQ(queue.size(), 0U);
+    EXPECT_EQ(queue.counts().won, 3);
+  }
+  EXPECT_EQ(won, 3);
 }
 
 }  // namespace
