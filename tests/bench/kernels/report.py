@@ -16,6 +16,7 @@ import pathlib
 import re
 
 Key = collections.namedtuple("Key", "op shape dtype cache")
+SHOWN = ("device", "date", "torch", "cuda_driver")  # of a run; the JSON files have the rest
 
 
 def load(paths):
@@ -158,7 +159,7 @@ def main():
              "microseconds, in brackets its multiple of the copy of the same bytes, and how many times as long PyTorch's best way takes. **Bold**: over the",
              "bar, 1.15 times the copy (below 16 MB the copy and 2 us).", ""]
     for entry in metadata:
-        lines.append("- " + ", ".join(f"{name} {value}" for name, value in entry.items() if value))
+        lines.append("- " + ", ".join(f"{name} {entry[name]}" for name in SHOWN if entry.get(name)))
     lines += tables(table, options.dtypes or dtypes)
     for dtype in dtypes:
         picture = f"{options.name}_{dtype}.png"
