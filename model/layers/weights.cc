@@ -17,7 +17,7 @@ namespace reel::model {
 namespace {
 
 constexpr int64_t kWidenedAtOnce = int64_t{1} << 24;  // elements, 64 MiB of fp32
-constexpr int64_t kWidenedByAThread = int64_t{1} << 16;
+constexpr int64_t kRunsOfAThread = 256;               // at least; a run is whole blocks
 
 // For the types of weights that libtorch converts.
 std::optional<at::ScalarType> ScalarTypeOf(TensorType type) {
@@ -73,7 +73,10 @@ at::Tensor Weights::ReadCodes(const StoredTensor& stored, at::ScalarType dtype) 
   for (int64_t first = 0; first < flat.numel(); first += kWidenedAtOnce) {
     const int64_t count = std::min(kWidenedAtOnce, flat.numel() - first);
     float* const out = piece.data_ptr<float>();
-    at::parallel_for(0, count, kWidenedByAThread, [&](int64_t begin, int64_t end) {
+    const int64_t runs = (count + kMostBlockElements - 1) / kMostBlockElements;
+    at::parallel_for(0, runs, kRunsOfAThread, [&](int64_t first_run, int64_t last_run) {
+      const int64_t begin = first_run * kMostBlockElements;
+      const int64_t end = std::min(last_run * kMostBlockElements, count);
       const absl::Span<float> part(out + begin, static_cast<size_t>(end - begin));
       Widen(stored, first + begin, part);
       if (!AllFinite(part)) finite = false;
@@ -82,8 +85,9 @@ at::Tensor Weights::ReadCodes(const StoredTensor& stored, at::ScalarType dtype) 
   }
   stored.file->DropPages(*stored.entry);
   if (finite) return values.to(device_);
-  status_ = absl::DataLossError(absl::StrCat("the weights have codes that are not numbers: ",
-                                             stored.file->path(), ": ", stored.entry->name));
+  status_ = absl::DataLossError(
+      absl::StrCat("the weights have codes or scales that are not numbers: ", stored.file->path(),
+                   ": ", stored.entry->name));
   return {};
 }
 

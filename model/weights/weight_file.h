@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens one file of weights.
+// Opens one file of weights, GGUF or safetensors by its first bytes.
 #pragma once
 
 #include <map>

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "kernels/base/float_types.h"
+#include "model/weights/gguf_blocks.h"
 
 namespace reel::model {
 namespace {
@@ -57,11 +58,15 @@ void LookUp(const Table& table, const std::byte* codes, absl::Span<float> out) {
 
 bool HasCodes(const StoredTensor& tensor) {
   const TensorType type = tensor.type();
-  return type == TensorType::kF8E4M3 || type == TensorType::kF8E5M2 ||
+  return BlockElementsOf(type) > 1 || type == TensorType::kF8E4M3 || type == TensorType::kF8E5M2 ||
          (type == TensorType::kI8 && !tensor.scales.empty());
 }
 
 void Widen(const StoredTensor& tensor, int64_t first, absl::Span<float> out) {
+  if (const int64_t block = BlockElementsOf(tensor.type()); block > 1) {
+    const int64_t begin = first / block * BytesOf(tensor.type());
+    return WidenBlocks(tensor.type(), tensor.bytes().data() + begin, out);
+  }
   const std::byte* codes = tensor.bytes().data() + first;
   const Table plain = PlainTable(tensor.type());
   if (tensor.scales.empty()) return LookUp(plain, codes, out);

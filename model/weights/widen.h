@@ -9,12 +9,13 @@
 
 namespace reel::model {
 
-// Whether the tensor holds codes that Widen gives values: 8-bit floats, or integers with a scale.
+// Whether the tensor holds codes that Widen gives values: 8-bit floats, integers with a scale, or
+// GGUF's blocks.
 bool HasCodes(const StoredTensor& tensor);
 
-// Writes the values of the elements from `first` on, as many as `out` has. Of codes with a scale
-// they are those of bf16, rounded once from the fp32 product. Any threads may widen parts of one
-// tensor.
+// Writes the values of the elements from `first` on, as many as `out` has; of blocks whole ones. Of
+// codes with a scale beside them they are those of bf16, rounded once from the fp32 product; those
+// of blocks are fp32. Any threads may widen parts of one tensor.
 void Widen(const StoredTensor& tensor, int64_t first, absl::Span<float> out);
 
 bool AllFinite(absl::Span<const float> values);

@@ -4,7 +4,7 @@
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [gemma] [schedules] [models] [pictures] [layouts]
-        [upsampler] [guidance] [tiles] [bf16] [ltx2] [ltx2_sound] [ltx2_vae]
+        [upsampler] [guidance] [tiles] [bf16] [gguf] [ltx2] [ltx2_sound] [ltx2_vae]
         [ltx2_vae_layouts] [ltx2_films] [ltx2_passes] [ltx2_conditions]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
@@ -15,6 +15,7 @@ import sys
 import golden_bf16
 import golden_bpe
 import golden_gemma
+import golden_gguf
 import golden_guidance
 import golden_layouts
 import golden_ltx2
@@ -43,6 +44,7 @@ PARTS = {
     "tiles": golden_tiles.generate,
     "bf16": golden_bf16.generate,
     "layouts": golden_layouts.generate,
+    "gguf": golden_gguf.generate,
     "ltx2_vae": golden_ltx2_vae.generate,
     "ltx2_vae_layouts": golden_ltx2_vae_layouts.generate,
     "ltx2": golden_ltx2.generate,

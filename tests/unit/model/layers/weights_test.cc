@@ -11,6 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/gguf_bytes.h"
 #include "tests/unit/model/weights/weight_file.h"
 
 namespace reel::model {
@@ -141,6 +142,41 @@ TEST(Weights, RefuseCodesThatAreNotNumbers) {
     EXPECT_EQ(weights.Finish().code(), absl::StatusCode::kDataLoss);
     EXPECT_THAT(std::string(weights.Finish().message()),
                 AllOf(HasSubstr(path), HasSubstr("x.weight")));
+  }
+}
+
+// Q4_0: a scale in f16 and sixteen bytes of codes. The second row's is 1 + 2^-10.
+std::string BlocksOfTwoRows(uint16_t second_scale) {
+  const std::string codes(16, '\x9a');
+  return reel::testing::Bytes(uint16_t{0x3c00}) + codes + reel::testing::Bytes(second_scale) +
+         codes;
+}
+
+TEST(Weights, RoundGgufsValuesOnceToTheModelsType) {
+  const reel::testing::TempFolder folder;
+  const auto set = WeightSet::OpenFile(folder.Write(
+      "f.gguf", reel::testing::GgufFile({}, {{"x.weight", {2, 32}, 2, BlocksOfTwoRows(0x3c01)}})));
+  ASSERT_TRUE(set.ok()) << set.status();
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+    Weights weights(*set, dtype, at::kCPU);
+    const at::Tensor values = weights.Take("x.weight", {2, 32});
+    ASSERT_TRUE(weights.Finish().ok()) << weights.Finish();
+    EXPECT_EQ(values[0][0].item<float>(), 2);
+    EXPECT_EQ(values[0][31].item<float>(), 1);
+    EXPECT_EQ(values[1][0].item<float>(), dtype == at::kFloat ? 2 + 0x1p-9f : 2);
+  }
+}
+
+TEST(Weights, RefuseBlocksWhoseScaleIsNoNumber) {
+  for (const uint16_t scale : {uint16_t{0x7c00}, uint16_t{0xfc00}, uint16_t{0x7e00}}) {
+    const reel::testing::TempFolder folder;
+    const auto set = WeightSet::OpenFile(folder.Write(
+        "f.gguf", reel::testing::GgufFile({}, {{"x.weight", {2, 32}, 2, BlocksOfTwoRows(scale)}})));
+    ASSERT_TRUE(set.ok()) << set.status();
+    Weights weights(*set, at::kFloat, at::kCPU);
+    weights.Take("x.weight", {2, 32});
+    EXPECT_EQ(weights.Finish().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(weights.Finish().message()), HasSubstr("x.weight"));
   }
 }
 
