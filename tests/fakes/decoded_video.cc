@@ -112,8 +112,8 @@ Handle<AVCodecContext> OpenDecoder(const AVCodecParameters& parameters) {
   return codec;
 }
 
-// Pictures, and sound behind them.
-bool DecodeAll(AVFormatContext& format, DecodedVideo& video) {
+// Pictures, and sound behind them. Where the file `may_be_cut`, what cannot be read is passed over.
+bool DecodeAll(AVFormatContext& format, bool may_be_cut, DecodedVideo& video) {
   if (format.nb_streams < 1 || format.nb_streams > 2) return false;
   // An MP4 says in front what it holds; a picture has to be looked into.
   if (format.streams[0]->codecpar->width == 0) avformat_find_stream_info(&format, nullptr);
@@ -130,19 +130,17 @@ bool DecodeAll(AVFormatContext& format, DecodedVideo& video) {
     const bool good =
         Feed(*codecs[static_cast<size_t>(packet->stream_index)], packet.get(), *frame, video);
     av_packet_unref(packet.get());
-    if (!good) return false;
+    if (!good && !may_be_cut) return false;
   }
-  if (rc != AVERROR_EOF) return false;
+  if (rc != AVERROR_EOF && !may_be_cut) return false;
   for (const auto& codec : codecs) {
-    if (!Feed(*codec, nullptr, *frame, video)) return false;
+    if (!Feed(*codec, nullptr, *frame, video) && !may_be_cut) return false;
   }
   return !video.luma.empty();
 }
 
-}  // namespace
-
-absl::StatusOr<DecodedVideo> Decode(std::string_view file) {
-  const Ear ear;
+// Whether all that is needed could be read.
+bool Play(std::string_view file, bool may_be_cut, DecodedVideo& video) {
   constexpr int kBufferBytes = 1 << 16;
   const Handle<AVIOContext> io(
       avio_alloc_context(static_cast<unsigned char*>(av_malloc(kBufferBytes)), kBufferBytes, 0,
@@ -151,8 +149,22 @@ absl::StatusOr<DecodedVideo> Decode(std::string_view file) {
   opened->pb = io.get();
   const bool known = avformat_open_input(&opened, nullptr, nullptr, nullptr) == 0;
   const Handle<AVFormatContext> format(opened);  // null where it is not known
+  return known && DecodeAll(*format, may_be_cut, video);
+}
+
+}  // namespace
+
+DecodedVideo DecodeStart(std::string_view file) {
+  const Ear ear;
   DecodedVideo video;
-  if (known && DecodeAll(*format, video) && ear.heard().empty()) return video;
+  Play(file, true, video);
+  return video;
+}
+
+absl::StatusOr<DecodedVideo> Decode(std::string_view file) {
+  const Ear ear;
+  DecodedVideo video;
+  if (Play(file, false, video) && ear.heard().empty()) return video;
   return absl::DataLossError(
       absl::StrCat("The file does not play (frame ", video.luma.size(), "): ", ear.heard()));
 }

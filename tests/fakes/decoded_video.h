@@ -20,4 +20,7 @@ struct DecodedVideo {
 // DATA_LOSS when libav has anything to complain about, a warning included. Thread-safe.
 absl::StatusOr<DecodedVideo> Decode(std::string_view file);
 
+// What plays of a file whose end is missing, whatever libav says of that. Thread-safe.
+DecodedVideo DecodeStart(std::string_view file);
+
 }  // namespace reel::testing

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -130,6 +131,24 @@ TEST(SoundTrack, EveryPrefixOfFragmentsHasTheSoundOfItsPictures) {
           << "prefix " << i << " at " << sound.sample_rate << " Hz";
     }
   }
+}
+
+TEST(SoundTrack, AFileThatIsCutAtAnyBytePlaysAsFarAsItsFragmentsAreWhole) {
+  constexpr size_t kCuts = 97;
+  const SoundFile clip = EncodeSound(FormatOf(k48kHz, 25), Clicks(k48kHz, 25 / 24.0, {0.2}));
+  const size_t frames[] = {0, 1, 9, 17, 25};
+  ASSERT_EQ(clip.ends.size() + 1, std::size(frames));
+  size_t most = 0;
+  for (size_t i = 1; i <= kCuts; ++i) {
+    const size_t bytes = clip.bytes.size() * i / kCuts;
+    const auto whole = static_cast<size_t>(
+        std::upper_bound(clip.ends.begin(), clip.ends.end(), bytes) - clip.ends.begin());
+    const auto video = reel::testing::DecodeStart(std::string_view(clip.bytes).substr(0, bytes));
+    EXPECT_GE(video.luma.size(), std::max(frames[whole], most)) << bytes << " bytes";
+    EXPECT_GE(video.sound.size() / 2, frames[whole] * 2'000) << bytes << " bytes";
+    most = video.luma.size();
+  }
+  EXPECT_EQ(most, 25u);
 }
 
 TEST(SoundTrack, ShortSoundEndsInSilenceAndLongSoundIsCut) {
