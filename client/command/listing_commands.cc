@@ -97,7 +97,7 @@ void AddList(CLI::App& app, Action& action) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(CLI::IsMember({"queued", "running", "succeeded", "failed", "cancelled"}));
-  command.add_option("--limit", flags->limit, "At most this many")
+  command.add_option("--limit", flags->limit, "Most videos to list")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command.callback(

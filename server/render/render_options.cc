@@ -46,20 +46,22 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--frame-rate", spec.frame_rate, "Frames per second")->check(WhyNotAboveZero);
   app.add_option("--steps", spec.num_inference_steps, "Denoising steps")->check(WhyNotAboveZero);
   app.add_option("--timesteps", spec.timesteps, "Own descending schedule, 0..1000")->delimiter(',');
-  app.add_option("--guidance-scale", spec.guidance_scale, "At most 1 turns guidance off");
+  app.add_option("--guidance-scale", spec.guidance_scale,
+                 "Guidance scale; 1 or less turns guidance off");
   app.add_option("--guidance-rescale", spec.guidance_rescale, "0..1");
   app.add_option("--audio-guidance-scale", spec.audio_guidance_scale,
-                 "Of the sound; 0: as the video's");
+                 "Guidance scale of the sound; 0: as the video's");
   app.add_option("--audio-guidance-rescale", spec.audio_guidance_rescale, "0..1");
   app.add_option("--stg-scale", spec.stg_scale,
                  "Guidance away from perturbed blocks; 0 turns it off");
-  app.add_option("--audio-stg-scale", spec.audio_stg_scale, "Of the sound; 0: as the video's");
+  app.add_option("--audio-stg-scale", spec.audio_stg_scale,
+                 "--stg-scale of the sound; 0: as the video's");
   app.add_option("--stg-blocks", spec.stg_blocks, "Perturbed blocks, from 0")->delimiter(',');
   app.add_option("--modality-scale", spec.modality_scale,
                  "Guidance away from pictures and sound that do not know of each other; at most 1 "
                  "turns it off");
   app.add_option("--audio-modality-scale", spec.audio_modality_scale,
-                 "Of the sound; 0: as the video's");
+                 "--modality-scale of the sound; 0: as the video's");
   app.add_option("--image-crf", spec.condition_crf,
                  "0..51: compression of pictures before they are encoded; 0: none");
   app.add_option("--decode-timestep", spec.decode_timestep, "0..1");
@@ -71,7 +73,8 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
                  "0..1, with --kernels cache: steps whose first block changes less reuse the last");
   app.add_option("--cache-most-reused", spec.cache.most_reused,
                  "0..16, most steps in a row that reuse the last");
-  app.add_option("--max-text-tokens", spec.max_text_tokens, "Longest text")->check(WhyNotAboveZero);
+  app.add_option("--max-text-tokens", spec.max_text_tokens, "Most tokens of a text")
+      ->check(WhyNotAboveZero);
   app.add_option("--seed", spec.seed, "Same seed, same video; default 0")->check(WhyNotSeed);
   app.add_flag_callback(
       "--no-sound", [&spec] { spec.sound = false; }, "Leave out the sound of a model that has it");
