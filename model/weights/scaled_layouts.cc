@@ -62,11 +62,12 @@ std::optional<float> FloatAt(const StoredTensor& tensor, int64_t index) {
     std::memcpy(&value, at, sizeof(value));
     return value;
   }
+  const bool is_half = tensor.entry->type == TensorType::kF16;
+  if (!is_half && tensor.entry->type != TensorType::kBf16) return std::nullopt;
   uint16_t bits;
   std::memcpy(&bits, at, sizeof(bits));
-  if (tensor.entry->type == TensorType::kF16) return kernels::ToFloat(kernels::Half{bits});
-  if (tensor.entry->type == TensorType::kBf16) return kernels::ToFloat(kernels::BFloat16{bits});
-  return std::nullopt;
+  return is_half ? kernels::ToFloat(kernels::Half{bits})
+                 : kernels::ToFloat(kernels::BFloat16{bits});
 }
 
 // One for all, or one a row: [], [1], [N] or [N,1].
