@@ -22,6 +22,7 @@
 #include "model/resolve.h"
 #include "nlohmann/json.hpp"
 #include "tests/bench/ltx/device_memory.h"
+#include "tests/bench/ltx/profiler_ranges.h"
 #include <CLI/CLI.hpp>
 
 namespace reel {
@@ -82,6 +83,45 @@ std::vector<std::vector<model::Generation*>> CallsOf(const Videos& videos,
   return calls;
 }
 
+// A part of a run as a profiler's range, where operators are ranges.
+class PartRange {
+ public:
+  PartRange(const kernels::Execution& run, const std::string& name) : on_(run.timer != nullptr) {
+    if (on_) bench::PushRange(name);
+  }
+  ~PartRange() {
+    if (on_) bench::PopRange();
+  }
+  PartRange(const PartRange&) = delete;
+  PartRange& operator=(const PartRange&) = delete;
+
+ private:
+  bool on_;
+};
+
+absl::Status StepAll(model::Pipeline& pipeline,
+                     const std::vector<std::vector<model::Generation*>>& calls,
+                     const kernels::Execution& run) {
+  const PartRange range(run, "step " + std::to_string(calls[0][0]->step()));
+  for (const auto& call : calls) {
+    for (const absl::Status& status : pipeline.Step(call, run)) REEL_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Decode(model::Pipeline& pipeline, model::Generation& generation,
+                    const kernels::Execution& run, Times& times) {
+  const PartRange range(run, "decode");
+  const auto start = Clock::now();
+  NoSink sink;
+  for (bool last = false; !last;) {
+    REEL_ASSIGN_OR_RETURN(last, pipeline.DecodeNext(generation, sink, run));
+    if (times.first_frames_ms == 0) times.first_frames_ms = MillisecondsSince(start);
+  }
+  times.decode_ms = MillisecondsSince(start);
+  return absl::OkStatus();
+}
+
 // The first of them is decoded. A step returns when the device is done with the one before it, the
 // last one with itself.
 absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const Videos& videos,
@@ -93,6 +133,7 @@ absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const Videos& videos,
   std::vector<model::Generation*> batch;
   auto start = Clock::now();
   for (int i = 0; i < videos.together; ++i) {
+    const PartRange range(run, "text");
     const auto& spec = videos.specs[static_cast<size_t>(i) % videos.specs.size()];
     REEL_ASSIGN_OR_RETURN(auto generation, Begin(pipeline, spec, run));
     batch.push_back(generation.get());
@@ -102,20 +143,12 @@ absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const Videos& videos,
   const auto calls = CallsOf(videos, batch);
   while (batch[0]->step() < batch[0]->num_steps()) {
     start = Clock::now();
-    for (const auto& call : calls) {
-      for (const absl::Status& status : pipeline.Step(call, run)) REEL_RETURN_IF_ERROR(status);
-    }
+    REEL_RETURN_IF_ERROR(StepAll(pipeline, calls, run));
     times.steps_ms.push_back(MillisecondsSince(start) / videos.together);
   }
   REEL_ASSIGN_OR_RETURN(const model::LatentsView latents, pipeline.Latents(*batch[0]));
   times.latents.assign(latents.data.begin(), latents.data.end());
-  start = Clock::now();
-  NoSink sink;
-  for (bool last = false; !last;) {
-    REEL_ASSIGN_OR_RETURN(last, pipeline.DecodeNext(*batch[0], sink, run));
-    if (times.first_frames_ms == 0) times.first_frames_ms = MillisecondsSince(start);
-  }
-  times.decode_ms = MillisecondsSince(start);
+  REEL_RETURN_IF_ERROR(Decode(pipeline, *batch[0], run, times));
   times.peak = bench::Peaks(run.stream.device);
   return times;
 }
@@ -166,7 +199,7 @@ struct Options {
   std::vector<std::string> profiles = {"reference", "auto"};
   std::vector<std::string> sizes;
   int repeat = 3, warm_up = 1, together = 0;
-  bool questions = false, apart = false;
+  bool questions = false, apart = false, ranges = false;
 };
 
 void Describe(CLI::App& app, Options& options) {
@@ -197,6 +230,8 @@ void Describe(CLI::App& app, Options& options) {
   app.add_flag(
       "--questions", options.questions,
       "One run for each line of stdin, {\"profile\": \"auto\"}, answered by a line of JSON");
+  app.add_flag("--ranges", options.ranges,
+               "NVTX ranges around texts, steps, decodes and operators; steps are not recorded");
   app.add_option("--latents", options.latents_file,
                  "Where those of the first profile's last run go, fp32");
 }
@@ -240,12 +275,14 @@ absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
                     model::Pipeline& pipeline, const Videos& videos,
                     std::vector<std::vector<Times>>& runs,
                     std::vector<kernels::KernelCounters>& counters) {
+  bench::RangeTimer ranges;
   for (int i = 0; i < options.warm_up + options.repeat; ++i) {
     for (size_t p = 0; p < options.profiles.size(); ++p) {
       REEL_ASSIGN_OR_RETURN(const kernels::KernelPlan plan,
                             PlanOf(device.catalog, options.profiles[p]));
       counters[p] = {};
-      const kernels::Execution run{plan, counters[p], nullptr, device.stream};
+      const kernels::Execution run{plan, counters[p], options.ranges ? &ranges : nullptr,
+                                   device.stream};
       REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, videos, run));
       if (i >= options.warm_up) runs[p].push_back(std::move(times));
     }
@@ -286,6 +323,10 @@ int AnswerQuestions(kernels::OpenedDevice& device, model::Pipeline& pipeline,
 }
 
 int Main(Options options) {
+  if (options.ranges && !bench::HasRanges()) {
+    return Fail(
+        "--ranges: this build has no NVTX; run deploy/build/setup --cuda, and configure again");
+  }
   auto opened = kernels::OpenDevice(options.device, options.library);
   if (!opened.ok()) return Fail(opened.status().ToString());
   model::AddModelVariants(opened->catalog);
