@@ -81,13 +81,14 @@ std::string_view NameOf(CheckpointVersion version) {
 absl::StatusOr<CheckpointVersion> DetectVersion(const WeightSet& file) {
   bool is_ltx = file.Find("vae.decoder.last_scale_shift_table") != nullptr ||
                 file.Find("vae.decoder.up_blocks.9.res_blocks.0.conv1.conv.weight") != nullptr;
-  bool is_13b = false;
+  bool is_13b = false, is_ltx2 = false;
   for (const std::string prefix : {"", "model.diffusion_model."}) {
     const auto has = [&](const char* key) { return file.Find(prefix + key) != nullptr; };
     is_13b |= has("transformer_blocks.47.scale_shift_table");
+    is_ltx2 |= has("audio_patchify_proj.weight");
     is_ltx |= has("patchify_proj.weight") || has("transformer_blocks.27.scale_shift_table");
   }
-  if (!is_ltx && !is_13b) {
+  if (is_ltx2 || (!is_ltx && !is_13b)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the file is not an LTX-Video checkpoint: ", file.source()));
   }

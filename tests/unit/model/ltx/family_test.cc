@@ -8,6 +8,7 @@
 #include "model/weights/checkpoint.h"
 #include "tests/fakes/tiny_checkpoint.h"
 #include "tests/fakes/tiny_ltx.h"
+#include "tests/unit/model/weights/weight_file.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -40,6 +41,18 @@ TEST(Family, KnowsAFileByItsTensorsWhateverItIsCalled) {
   }
   EXPECT_FALSE(
       Recognises(scratch.Write("ltx-video.safetensors", SafetensorsOf({{"weight", {1}}}))));
+}
+
+// LTX-2 calls its streams' first layers alike.
+TEST(Family, LeavesFilesOfLtx2ToTheirOwn) {
+  const reel::testing::TempFolder scratch;
+  for (const std::string prefix : {"", "model.diffusion_model."}) {
+    EXPECT_FALSE(Recognises(
+        scratch.Write("ltx-2.safetensors",
+                      SafetensorsOf({{prefix + "patchify_proj.weight", {1}},
+                                     {prefix + "audio_patchify_proj.weight", {1}},
+                                     {prefix + "transformer_blocks.47.scale_shift_table", {1}}}))));
+  }
 }
 
 at::ScalarType DefaultDtype(at::Device device, bool computes_in_bf16) {
