@@ -12,10 +12,11 @@ namespace reel::model {
 // Confined to one thread, as the generation that it belongs to.
 class RopeTable {
  public:
-  // Factored, a few KB for a whole clip. `cos_sin` fp32 [R, K, 2] has a row for each distinct
-  // coordinate of an axis. `index` int32 [1, S, A] has the rows of a token's t, y and x, or t
-  // alone. Of the D / 2 pairs of channels the last A K are turned, each by an angle (k, axis), axis
-  // fast. Pairs are neighbours, or channels c and c + half of each head of `split_head` channels.
+  // The table is factored: a few KB for a whole clip. `cos_sin`, fp32 [R, K, 2], has a row for each
+  // distinct coordinate of an axis. `index`, int32 [1, S, A], says which rows a token's t, y and x,
+  // or its t alone, have. Of the D / 2 pairs of channels the last A K are turned. Pair by pair the
+  // axis changes first, then k. Pairs are neighbours; with `split_head`, the width of a head, they
+  // are channels c and c + half of each head.
   RopeTable(at::Tensor cos_sin, at::Tensor index, int64_t width, int64_t split_head = 0);
   RopeTable() = default;
 
@@ -23,8 +24,9 @@ class RopeTable {
   const at::Tensor& index() const { return index_; }
   int64_t split_head() const { return split_head_; }
 
-  // cos and sin of every channel, [1, S, D], or of every pair of split heads, [1, S, D / 2].
-  // libtorch's variant takes these: hundreds of megabytes for a long clip. Made at the first call.
+  // cos and sin of every channel, [1, S, D]; of split heads, of every pair, [1, S, D / 2]. Only
+  // libtorch's variant takes these. They are made at the first call, and have hundreds of megabytes
+  // for a long clip.
   struct Dense {
     at::Tensor cos, sin;
   };

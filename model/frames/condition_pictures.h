@@ -15,10 +15,10 @@ struct PictureSize {
   int width = 0, height = 0;  // pixels
 };
 
-// Where a condition may begin behind the video's first frame.
+// Where a condition may begin, other than at frame 0. A latent has n frames.
 enum class ConditionPlaces {
-  kAnywhere,        // clips where a latent of theirs begins, and longer than one
-  kFirstOfALatent,  // at the first of the frames that a latent stands for
+  kAnywhere,        // a picture at any frame, a clip of more than n frames at a multiple of n
+  kFirstOfALatent,  // both at a multiple of n plus 1: the first frame that a latent stands for
 };
 
 struct PictureCondition {
@@ -27,17 +27,17 @@ struct PictureCondition {
   double strength = 1;
 };
 
-// INVALID_ARGUMENT names the condition and the rule. Refused: a size other than the video's, a
-// place outside the clip or not in `places`, a later clip with fewer frames than two latents.
-// Pixels are scaled to the pass's size if that differs from the video's.
+// Scales pixels to the pass's size if that differs from the video's. INVALID_ARGUMENT names the
+// condition and the rule. Refused are a size other than the video's, a place outside the clip, and
+// what `places` does not allow.
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(
     const GenerationSpec& spec, PictureSize pass, int frames_per_latent, at::ScalarType dtype,
     ConditionPlaces places = ConditionPlaces::kAnywhere);
 
-// Whether the request has one picture and nothing else, wholly the first of the video.
+// Whether the request's only condition is one picture at frame 0 with strength 1.
 bool HasOneFirstPicture(const GenerationSpec& spec);
 
-// The request without pictures and bytes, for a generation that has copied what it needs.
+// The request without the conditions' pixels, for a generation that has copied them.
 GenerationSpec WithoutPixels(GenerationSpec spec);
 
 }  // namespace reel::model

@@ -64,7 +64,7 @@ SigmaStep ClipStep::ScalarStep() const {
   return {at::full({}, Sigma(0), options), at::full({}, Sigma(1), options)};
 }
 
-// Latents of res_2s are of the model's type, whatever holds them.
+// As the reference does, res_2s rounds latents to the model's type. They are stored in fp32.
 at::Tensor ClipStep::Rounded(const at::Tensor& latents) const {
   return latents.to(dtype_).to(at::kFloat);
 }

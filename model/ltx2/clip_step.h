@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampler's part of a step of one clip: from what its guidance takes the clean latents to be to
-// the latents of the next sigma.
+// The sampler's part of one clip's step. It takes the clean latents that guidance has found, and
+// gives the latents of the next sigma.
 #pragma once
 
 #include <optional>
@@ -11,21 +11,21 @@
 
 namespace reel::model::ltx2 {
 
-// Changes the state, which is borrowed, by Commit alone: a step that is dropped has changed
-// nothing. `dtype`: the transformer's.
+// Borrows the state. Only Commit changes it, so a dropped step has changed nothing. `dtype` is the
+// transformer's.
 class ClipStep {
  public:
   ClipStep(DenoiseState& state, at::ScalarType dtype);
 
-  // Which calls of the transformer the step wants first.
+  // The first calls of the transformer that the step needs.
   ClipCall first_call() const;
-  // Takes the clean latents that those calls gave. Returns the next ones, in the middle of a step
-  // of res_2s, or nothing: the step can be committed.
+  // Takes the clean latents that those calls gave. Returns further calls in the middle of a step of
+  // res_2s; otherwise nothing, and the step can be committed.
   std::optional<ClipCall> Take(StreamTokens clean);
   void Commit();
 
  private:
-  // Both streams on their way through a step of res_2s.
+  // Both streams in the middle of a step of res_2s.
   struct Halves {
     Res2sStep step;
     Res2sStream video, audio;
@@ -42,7 +42,7 @@ class ClipStep {
 
   DenoiseState& state_;
   const at::ScalarType dtype_;
-  at::Generator step_generator_, middle_generator_;  // copies
+  at::Generator step_generator_, middle_generator_;  // copies of the state's
   std::optional<Halves> halves_;
   StreamTokens moved_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clip with sound on its way from noise to latents.
+// The state of one clip with sound while it is denoised.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace reel::model::ltx2 {
 
-// What steers a pass. A row that either stream wants is computed for both.
+// The guidance of a pass. A row that either stream needs is computed for both.
 struct StreamGuidance {
   DeltaGuidance video, audio;
   std::vector<int64_t> perturbed_blocks = {};
@@ -28,63 +28,60 @@ struct StreamGuidance {
   bool uses_isolated() const { return video.isolated_scale > 1 || audio.isolated_scale > 1; }
 };
 
-// A scale of the sound: as the video's where it is unset or 0.
+// A scale of the sound. Unset or 0 means the video's.
 inline double AudioScale(std::optional<double> audio, double video) {
   return audio.value_or(0) == 0 ? video : *audio;
 }
 
-// Prompts as both streams take them, [negative,] prompt.
+// The texts of both streams: rows [negative,] prompt.
 struct PreparedTexts {
   TextContext video, audio;
 };
-// The last row of both, which is the prompt's. A view.
+// The prompt's row of both, which is the last. A view.
 PreparedTexts PromptOf(const PreparedTexts& texts);
-// Of what the connectors make of the same rows.
+// Makes them of the connectors' output.
 PreparedTexts Prepare(const Ops& ops, const Transformer& transformer, const Texts& texts);
 
-// What conditions hold of the pictures' tokens, on the way through a pass; undefined tensors
-// without conditions.
+// Tokens of the pictures that conditions pin. Its tensors are undefined without conditions.
 struct Pins {
-  at::Tensor mask;   // [1, S, 1] fp32: 1 is pinned, 0 is free
-  at::Tensor clean;  // [1, S, C] fp32: what tokens are pinned to, 0 where they are free
-  // How free tokens are, 1 - mask: each value once, [K, 1] fp32, and which of them a token has,
-  // int32 [1, S].
-  at::Tensor free, free_of;
+  at::Tensor mask;     // [1, S, 1] fp32: 1 is pinned, 0 is free
+  at::Tensor clean;    // [1, S, C] fp32: the latents of pinned tokens, 0 where they are free
+  at::Tensor free;     // [K, 1] fp32: the distinct values of 1 - mask
+  at::Tensor free_of;  // int32 [1, S]: which of them each token has
 
   bool exist() const { return mask.defined(); }
-  // Pinned tokens as they are pinned, by so much.
+  // x with its pinned tokens set to `clean`, as far as the mask says.
   at::Tensor Held(const at::Tensor& x) const { return exist() ? x * (1 - mask) + clean * mask : x; }
 };
 
 struct DenoiseState {
-  // [1, S, C] and [1, A, C M], fp32, normalised. Behind the video's tokens stand those that
-  // conditions add.
+  // [1, S, C] and [1, A, C M], fp32, normalised. Tokens that conditions add follow the video's own.
   StreamTokens latents;
   Pins pins;
-  PreparedTexts texts;   // of [negative,] prompt: the negative where the guidance uses it
+  PreparedTexts texts;   // [negative,] prompt; the negative only if the guidance uses it
   PreparedTexts prompt;  // PromptOf(texts)
   StreamTables video_tables, audio_tables;
-  at::Tensor places;  // [3, S] of the pictures' tokens, on the host
+  at::Tensor places;  // [3, S], of the pictures' tokens, on the host
   Schedule schedule;  // of both streams
   int step = 0;
   StreamGuidance guidance;
   Sampler sampler = Sampler::kEuler;
-  // Of what the sampler adds behind a step, and in its middle: tokens of pictures, then of sound.
+  // For the noise that a sampler adds after a step and in its middle: pictures first, then sound.
   at::Generator step_generator = {}, middle_generator = {};
 
   bool is_done() const { return step == schedule.steps(); }
 };
 
-// Whether calls of the transformer can serve the next steps of both: as many tokens of either
-// stream, the pictures' at the same places, as long texts. Steps, guidance, seeds and conditions'
-// strengths may differ; what is perturbed may not, and res_2s steps alone.
+// Whether the next steps of both can share calls of the transformer. They must have equally many
+// tokens of each stream, pictures' tokens at the same places, texts of one length, and the same
+// perturbed blocks. Steps, scales, seeds and strengths may differ. res_2s steps alone.
 bool CanShareStep(const DenoiseState& a, const DenoiseState& b);
 
-// Places and texts of a clip whose latents are drawn. `texts` has a row for the negative prompt
-// first if `guidance` uses it; `places` [3, S] are those of the pictures' tokens.
+// The state of a clip whose latents are drawn, without schedule and guidance. `texts` has the
+// negative prompt's row first if the guidance uses it. `places` [3, S] are the pictures'.
 DenoiseState StateOf(const Ops& ops, const Transformer& transformer, const Texts& texts,
                      StreamTokens latents, const at::Tensor& places);
-// Text to video, with noise from `generator`.
+// The same of text to video, with noise from `generator`.
 DenoiseState BeginTextToVideo(const Ops& ops, const Transformer& transformer, const Texts& texts,
                               const LatentSizes& sizes, double frame_rate,
                               at::Generator& generator);

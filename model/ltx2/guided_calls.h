@@ -28,9 +28,9 @@ struct ClipCall {
   NoiseLevel level;
 };
 
-// Up to three calls for clips that can share them (CanShareStep), one call after the other, which
-// can stop between two blocks: the texts, the prompts perturbed, the prompts with their streams
-// isolated. A clip is in those that its guidance wants. The transformer is borrowed.
+// Up to three calls for clips that can share them (CanShareStep), one after the other: the texts,
+// the prompts perturbed, the prompts with isolated streams. A clip is in those that its guidance
+// wants. They can stop between two blocks. The transformer is borrowed.
 class GuidedCalls {
  public:
   GuidedCalls(const Transformer& transformer, std::vector<ClipCall> clips);

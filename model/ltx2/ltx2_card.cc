@@ -23,13 +23,14 @@ std::string FamilyOf(Version version) {
   return "LTX-2.5";
 }
 
-// What libraries take whatever the size; tensors as wide as a call's tokens that a block has at
-// once: its input, the norm of that, queries, keys and values as one product, queries and keys
-// again, and heads in two layouts; and numbers that the decoder has for each pixel of a frame, as
-// it makes the frames of one latent at a time. Films of 2.3 in bf16 took 0.95 GB at 768x512x121 and
-// 4.7 GB at 1920x1088x121 (one H200, 2026-11-28). A block's tensors, counted, come to half of that,
-// so all of it is taken for the decode's.
-constexpr int64_t kLibraries = int64_t{64} << 20, kBlockTensors = 9, kFramePixelNumbers = 1100;
+constexpr int64_t kLibraries = int64_t{64} << 20;  // whatever the size
+// Tensors as wide as a call's tokens that a block has at once. They are its input, the norm of
+// that, the product of queries, keys and values, queries and keys again, and heads in two layouts.
+constexpr int64_t kBlockTensors = 9;
+// Of the decoder for each pixel of a frame: it makes the frames of one latent at a time. Films of
+// 2.3 in bf16 took 0.95 GB at 768x512x121 and 4.7 GB at 1920x1088x121 (one H200, 2026-11-28). A
+// block's tensors come to half of that, so all of it is taken for the decode's.
+constexpr int64_t kFramePixelNumbers = 1100;
 // The calls of guidance come one after the other; only the texts' has two rows.
 constexpr int64_t kRowsAtOnce = 2;
 

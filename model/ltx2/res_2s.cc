@@ -16,8 +16,8 @@ constexpr int kRefinements = 100;
 double Phi1(double z) { return (std::exp(z) - 1) / z; }
 double Phi2(double z) { return (std::exp(z) - 1 - z) / (z * z); }
 
-// From x at sigma `from`, whose step without noise ends in y at `to`: a part of what y has of noise
-// is exchanged for new noise, so that signal and noise stay in proportion.
+// Exchanges a part of y's noise for new noise, so that signal and noise stay in proportion. A step
+// without noise leads from x at sigma `from` to y at `to`.
 at::Tensor WithNewNoise(const at::Tensor& x, const at::Tensor& y, double from, double to,
                         const at::Tensor& noise) {
   const double added = kNewNoise * to;

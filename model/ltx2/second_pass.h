@@ -9,9 +9,9 @@
 
 namespace reel::model::ltx2 {
 
-// The first pass is over and the second planned: pictures are upsampled, conditions encoded at the
-// new size, then both streams get noise of the first sigma again, drawn as tokens. The model has an
-// upsampler. The generation changes at the end only: what fails can be tried again.
+// Begins a planned second pass once the first is over; the model has an upsampler. Upsamples the
+// pictures and encodes conditions at the new size. Then both streams get noise of the pass's first
+// sigma, drawn as tokens. The generation changes at the end only: what fails can be tried again.
 absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generation& generation);
 
 }  // namespace reel::model::ltx2

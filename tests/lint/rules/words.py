@@ -29,7 +29,6 @@ LONG_SENTENCES = {
     "model/torch_cuda/conv_table.cc": "figures beside each row, no sentences",
     "proto/google/": "third-party protos",
     "proto/grpc/": "third-party protos",
-    "model/ltx2/": "not rewritten yet",
     "server/front/": "not rewritten yet",
     "tests/unit/server/front/": "not rewritten yet",
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profiles with layers in 8 bits, fp8 and int8, against the exact ones on the same latents.
-// They are within their gates, concern pictures alone, and are never taken without being asked for.
+// The lossy profiles with layers in 8 bits, fp8 and int8, against "auto" on the same latents. They
+// stay within their gates, and never run unasked.
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -138,9 +138,8 @@ TEST_P(Ltx2LayersIn8Bits, KeepTheVelocityOfBothStreamsWithinTheGates) {
     const StreamTokens expected = Velocity(*model, auto_, is_perturbed);
     ASSERT_TRUE(model->MakeLayersIn(profile().form).ok());
     const StreamTokens actual = Velocity(*model, lossy_, is_perturbed);
-    // Of a block between the first and the last: six layers of the pictures' attentions, the
-    // sound's keys and values of pictures, and the feed-forward. Its first layer may go from codes
-    // to codes.
+    // In each block between the first and the last: six layers of three attentions, the sound's
+    // keys and values, and the feed-forward. Its first layer may go from codes to codes.
     const bool is_gelu = profile().form == RowForm::kE4m3 && model->config().video.has_ff_bias;
     EXPECT_EQ(CallsIn8Bits(profile()), (kBlocks - 2) * (is_gelu ? 8 : 9));
     ExpectWithinTheGates(actual.video, expected.video);
