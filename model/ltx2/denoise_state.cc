@@ -30,6 +30,7 @@ bool CanShareStep(const DenoiseState& a, const DenoiseState& b) {
   };
   return a.sampler != Sampler::kRes2s && b.sampler != Sampler::kRes2s &&
          a.guidance.perturbed_blocks == b.guidance.perturbed_blocks &&
+         a.keyframe_tokens == b.keyframe_tokens &&
          a.latents.video.sizes() == b.latents.video.sizes() &&
          a.latents.audio.sizes() == b.latents.audio.sizes() &&
          are_alike(a.texts.video, b.texts.video) && are_alike(a.texts.audio, b.texts.audio) &&

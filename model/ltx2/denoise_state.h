@@ -61,8 +61,9 @@ struct DenoiseState {
   PreparedTexts texts;   // [negative,] prompt; the negative only if the guidance uses it
   PreparedTexts prompt;  // PromptOf(texts)
   StreamTables video_tables, audio_tables;
-  at::Tensor places;  // [3, S], of the pictures' tokens, on the host
-  Schedule schedule;  // of both streams
+  at::Tensor places;            // [3, S], of the pictures' tokens, on the host
+  int64_t keyframe_tokens = 0;  // so many of the first of the pictures' are marked as a key frame's
+  Schedule schedule;            // of both streams
   int step = 0;
   StreamGuidance guidance;
   Sampler sampler = Sampler::kEuler;
@@ -73,8 +74,8 @@ struct DenoiseState {
 };
 
 // Whether the next steps of both can share calls of the transformer. They must have equally many
-// tokens of each stream, pictures' tokens at the same places, texts of one length, and the same
-// perturbed blocks. Steps, scales, seeds and strengths may differ. res_2s steps alone.
+// tokens of each stream, pictures' tokens at the same places and marked alike, texts of one length,
+// and the same perturbed blocks. Steps, scales, seeds and strengths may differ. res_2s steps alone.
 bool CanShareStep(const DenoiseState& a, const DenoiseState& b);
 
 // The state of a clip whose latents are drawn, without schedule and guidance. `texts` has the

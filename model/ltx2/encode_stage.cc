@@ -152,8 +152,9 @@ absl::Status EncodeStage::ReadText(Ltx2Generation& mine, const Ops& ops) const {
   const size_t row = mine.connected.size();
   const bool is_prompt = row + 1 == mine.unread.size();
   const int length = mine.spec.max_text_tokens;
+  const BeginToken begin = MarksBeginnings(mine.spec) ? BeginToken::kAlways : BeginToken::kAsStored;
   REEL_ASSIGN_OR_RETURN(const ConnectedPrompt prompt,
-                        model_.prompts.Encode(ops, mine.unread[row], length));
+                        model_.prompts.Encode(ops, mine.unread[row], length, begin));
   AddText(is_prompt ? TextRole::kPrompt : TextRole::kNegativePrompt, prompt.summary, length,
           mine.texts);
   mine.connected.push_back(prompt.texts);
@@ -187,6 +188,8 @@ void EncodeStage::Begin(Ltx2Generation& mine, const Ops& ops) const {
   begun.schedule = mine.state.schedule;
   begun.guidance = mine.state.guidance;
   begun.sampler = mine.state.sampler;
+  const bool marks = MarksBeginnings(mine.spec) && model_.transformer.config().marks_keyframes;
+  if (marks) begun.keyframe_tokens = mine.sizes.video.height * mine.sizes.video.width;
   begun.step_generator = GeneratorOf(mine.spec, kStepSeed);
   mine.state = std::move(begun);
   mine.connected.clear();

@@ -81,6 +81,11 @@ VelocityInputs GuidedCalls::InputsOf(const Pass& pass) const {
       .audio = stream(&StreamTokens::audio, &PreparedTexts::audio, first.audio_tables),
       .is_isolated = pass.kind == Kind::kIsolated};
   inputs.video.times = VideoTimes(pass, times);
+  if (first.keyframe_tokens > 0) {
+    const at::Tensor& x = inputs.video.x;
+    inputs.video.keyframes = at::zeros({x.size(0), x.size(1), 1}, x.options());
+    inputs.video.keyframes.slice(1, 0, first.keyframe_tokens).fill_(1);
+  }
   if (pass.kind == Kind::kPerturbed) inputs.perturbed_blocks = first.guidance.perturbed_blocks;
   return inputs;
 }

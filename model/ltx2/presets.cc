@@ -129,6 +129,11 @@ Sampler SamplerOf(const GenerationSpec& spec) {
   return release == nullptr ? Sampler::kEuler : release->sampler;
 }
 
+bool MarksBeginnings(const GenerationSpec& spec) {
+  const Release* release = ReleaseOf(spec);
+  return release != nullptr && release->version == Version::k2_5;
+}
+
 std::vector<double> SecondPassOf(const GenerationSpec& spec) {
   const Release* release = ReleaseOf(spec);
   if (release == nullptr || spec.preset == release->name) return {};

@@ -45,15 +45,15 @@ absl::Status Prompts::CheckLength(int length) const {
                    std::max(config.video.num_registers, config.audio.num_registers)));
 }
 
-absl::StatusOr<ConnectedPrompt> Prompts::Encode(const Ops& ops, const std::string& text,
-                                                int length) {
-  const Key key(text, length, ops.run().plan.name());
+absl::StatusOr<ConnectedPrompt> Prompts::Encode(const Ops& ops, const std::string& text, int length,
+                                                BeginToken begin) {
+  const Key key(text, length, begin, ops.run().plan.name());
   if (const ConnectedPrompt* known = memory_.Recall(key)) {
     ++counts_.remembered;
     return *known;
   }
   ++counts_.encoded;
-  REEL_ASSIGN_OR_RETURN(const TokenIds tokens, tokenizer_.Encode(Stripped(text), length));
+  REEL_ASSIGN_OR_RETURN(const TokenIds tokens, tokenizer_.Encode(Stripped(text), length, begin));
   const auto padding = std::count(tokens.mask.begin(), tokens.mask.end(), 0);
   // Gemma 3's tokenizer puts a token in front of every text; one that does not has padding alone of
   // an empty text, of which the last token is read then.

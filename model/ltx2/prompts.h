@@ -43,7 +43,8 @@ class Prompts {
 
   // A text of `length` tokens with the registers that fill it. Only tokens of the prompt are
   // computed by Gemma, at the places that they have behind padding.
-  absl::StatusOr<ConnectedPrompt> Encode(const Ops& ops, const std::string& text, int length);
+  absl::StatusOr<ConnectedPrompt> Encode(const Ops& ops, const std::string& text, int length,
+                                         BeginToken begin = BeginToken::kAsStored);
 
   int64_t parameters() const { return encoder_.parameters() + connectors_.parameters(); }
   int64_t bytes() const { return encoder_.bytes() + connectors_.bytes(); }
@@ -53,8 +54,8 @@ class Prompts {
   PromptCounts TakeCounts() { return std::exchange(counts_, {}); }
 
  private:
-  // What an entry depends on: text, length, the plan's name.
-  using Key = std::tuple<std::string, int, std::string>;
+  // What an entry depends on; the last is the plan's name.
+  using Key = std::tuple<std::string, int, BeginToken, std::string>;
 
   BpeTokenizer tokenizer_;
   GemmaEncoder encoder_;

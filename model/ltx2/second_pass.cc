@@ -35,6 +35,8 @@ absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generat
   next.pins = clip.pins;
   next.places = clip.places;
   next.video_tables = MakeVideoTables(config, clip.places).To(model.device);
+  const int64_t of_a_frame = pass.sizes.video.height * pass.sizes.video.width;
+  next.keyframe_tokens = mine.state.keyframe_tokens > 0 ? of_a_frame : 0;
   next.schedule = pass.schedule;
   next.step = 0;
   next.guidance = {};

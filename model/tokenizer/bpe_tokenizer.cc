@@ -57,6 +57,7 @@ BpeTokenizer::BpeTokenizer(BpeVocabulary vocabulary)
     : added_(std::move(vocabulary.added)),
       bytes_(vocabulary.bytes),
       begin_(vocabulary.begin),
+      begin_piece_(vocabulary.begin_piece),
       size_(static_cast<int64_t>(vocabulary.pieces.size())) {
   for (size_t id = 0; id < vocabulary.pieces.size(); ++id) {
     const CodePoint c = FirstCodePoint(vocabulary.pieces[id]);
@@ -132,11 +133,17 @@ void BpeTokenizer::EncodePlain(std::string_view text, std::vector<int64_t>& ids)
   }
 }
 
-absl::StatusOr<TokenIds> BpeTokenizer::Encode(std::string_view text, int length) const {
+absl::StatusOr<TokenIds> BpeTokenizer::Encode(std::string_view text, int length,
+                                              BeginToken begin) const {
   if (length < 1) return absl::InvalidArgumentError("the token length must be at least 1");
   if (!IsValidUtf8(text)) return absl::InvalidArgumentError("the text is not UTF-8");
   std::vector<int64_t> ids;
-  if (begin_) ids.push_back(*begin_);
+  if (begin_) {
+    ids.push_back(*begin_);
+  } else if (begin == BeginToken::kAlways) {
+    if (!begin_piece_) return absl::FailedPreconditionError("the tokenizer has no piece <bos>");
+    ids.push_back(*begin_piece_);
+  }
   added_.Encode(
       text, [this](std::string_view plain, std::vector<int64_t>& to) { EncodePlain(plain, to); },
       ids);

@@ -18,6 +18,12 @@
 
 namespace reel::model {
 
+// Whether <bos> comes before a text.
+enum class BeginToken {
+  kAsStored,  // where the tokenizer's files say so
+  kAlways,
+};
+
 // Immutable; may be used from any thread.
 class BpeTokenizer {
  public:
@@ -29,8 +35,10 @@ class BpeTokenizer {
   BpeTokenizer& operator=(BpeTokenizer&&) = default;
 
   // Padding comes first; a text that is too long loses its end. INVALID_ARGUMENT: `text` is not
-  // UTF-8, or `length` is below 1. Messages never contain the text.
-  absl::StatusOr<TokenIds> Encode(std::string_view text, int length) const;
+  // UTF-8, or `length` is below 1. FAILED_PRECONDITION: `begin` is kAlways, and there is no <bos>.
+  // Messages never contain the text.
+  absl::StatusOr<TokenIds> Encode(std::string_view text, int length,
+                                  BeginToken begin = BeginToken::kAsStored) const;
   int64_t size() const { return size_; }
 
  private:
@@ -49,7 +57,7 @@ class BpeTokenizer {
   std::vector<Merge> merges_;                         // by pair
   SpecialTokens added_;
   std::array<int32_t, 256> bytes_;
-  std::optional<int32_t> begin_;
+  std::optional<int32_t> begin_, begin_piece_;
   int64_t size_;
 };
 

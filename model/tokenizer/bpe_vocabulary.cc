@@ -37,6 +37,7 @@ class Reader {
     REEL_RETURN_IF_ERROR(ReadMerges());
     REEL_RETURN_IF_ERROR(ReadAdded());
     REEL_RETURN_IF_ERROR(ReadBegin());
+    vocabulary_.begin_piece = IdOf(kBegin);
     return std::move(vocabulary_);
   }
 
@@ -213,9 +214,7 @@ absl::StatusOr<BpeVocabulary> LoadBpeVocabulary(const std::string& folder) {
   if (!adds_begin) return vocabulary;
   vocabulary.begin = std::nullopt;
   if (!*adds_begin) return vocabulary;
-  for (size_t id = 0; id < vocabulary.pieces.size(); ++id) {
-    if (vocabulary.pieces[id] == kBegin) vocabulary.begin = static_cast<int32_t>(id);
-  }
+  vocabulary.begin = vocabulary.begin_piece;
   if (vocabulary.begin) return vocabulary;
   return absl::FailedPreconditionError(absl::StrCat(
       "bad tokenizer: ", config, ": add_bos_token is set, but ", path, " has no ", kBegin));

@@ -27,6 +27,7 @@ struct BpeVocabulary {
   std::vector<SpecialToken> added;
   std::array<int32_t, 256> bytes = {};  // the pieces <0x00> to <0xFF>
   std::optional<int32_t> begin;         // comes before every text
+  std::optional<int32_t> begin_piece;   // <bos>, whether or not it comes before texts
 };
 
 // Reads `folder`/tokenizer.json; `add_bos_token` of tokenizer_config.json wins over its

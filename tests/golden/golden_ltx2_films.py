@@ -53,6 +53,18 @@ def stored(name, model_class):
     return model
 
 
+def mark_first_latents(transformer):
+    """As the releases' own programs call 2.5: the pictures' tokens of the first latent frame are those of a key frame."""
+    import torch
+    plain = transformer.forward
+
+    def marked(hidden_states, *given, height, width, **more):
+        marks = torch.zeros(*hidden_states.shape[:2], 1)
+        marks[:, :height * width] = 1
+        return plain(hidden_states, *given, height=height, width=width, video_keyframes_mask=marks, **more)
+    transformer.forward = marked
+
+
 def pipeline(variant, scheduler, encoder):
     from diffusers import AutoencoderKLLTX2Audio, AutoencoderKLLTX2Video
     from diffusers.pipelines.ltx2 import LTX2Pipeline
@@ -68,6 +80,8 @@ def pipeline(variant, scheduler, encoder):
                         text_encoder=encoder, tokenizer=tokenizer, vocoder=vocoder, **golden_ltx2.both(variant))
     pipe._callback_tensor_inputs = pipe._callback_tensor_inputs + ["audio_latents"]
     pipe.set_progress_bar_config(disable=True)
+    if variant == "2.5":  # a preset's, which begins prompts with <bos> too: this tokenizer does
+        mark_first_latents(pipe.transformer)
     return pipe
 
 

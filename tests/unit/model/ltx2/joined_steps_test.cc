@@ -122,6 +122,9 @@ TEST_F(JoinedSteps, ChangeNothingBeforeTheirEnd) {
 
 TEST_F(JoinedSteps, AreOfVideosWithTheSamePlacesAndSamplersOfOneCallAlone) {
   const DenoiseState one = StateFor({Of(1)});
+  DenoiseState marked = one;
+  marked.keyframe_tokens = 1;
+  EXPECT_FALSE(CanShareStep(one, marked));
   const auto can = [&](const GenerationSpec& spec) { return CanShareStep(one, StateFor({spec})); };
   EXPECT_TRUE(can(Of(2)));
   EXPECT_TRUE(can(OfAPicture(2, 0.5)));

@@ -159,5 +159,18 @@ TEST(Ltx2Card, StepsWithTheSamplerOfThePreset) {
   EXPECT_EQ(SamplerOf(spec), Sampler::kAncestralEuler);
 }
 
+TEST(Ltx2Card, MarksBeginningsByPresetsOf2_5Alone) {
+  GenerationSpec spec;
+  EXPECT_FALSE(MarksBeginnings(spec));
+  for (const char* preset : {"22b-2.3-dev", "22b-2.3-distilled-two-pass"}) {
+    spec.preset = preset;
+    EXPECT_FALSE(MarksBeginnings(spec)) << preset;
+  }
+  for (const char* preset : {"22b-2.5-dev", "22b-2.5-distilled", "22b-2.5-distilled-two-pass"}) {
+    spec.preset = preset;
+    EXPECT_TRUE(MarksBeginnings(spec)) << preset;
+  }
+}
+
 }  // namespace
 }  // namespace reel::model::ltx2

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/prompts.h"
 
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -61,6 +62,21 @@ TEST_F(PromptsTest, RememberWhatTheConnectorsMade) {
   EXPECT_EQ(model_->prompts.remembered_bytes(), 0);
   EXPECT_TRUE(at::equal(Encode("a red fox").texts.video, first.texts.video));
   EXPECT_EQ(model_->prompts.TakeCounts().encoded, 1);
+}
+
+// As Gemma 4 comes, whose files put nothing in front.
+TEST_F(PromptsTest, BeginAsIsAskedWhateverTheTokenizerDoes) {
+  std::ofstream(folder_.path() + "/tokenizer/tokenizer_config.json")
+      << R"({"add_bos_token": false})";
+  const ConnectedPrompt stored = Encode("a red fox");
+  SetUp();
+  const auto encoded = [&](BeginToken begin) {
+    return *model_->prompts.Encode(Ops(test_.run), "a red fox", kLength, begin);
+  };
+  const ConnectedPrompt bare = encoded(BeginToken::kAsStored), begun = encoded(BeginToken::kAlways);
+  EXPECT_EQ(begun.summary.tokens, bare.summary.tokens + 1);
+  EXPECT_FALSE(at::equal(begun.texts.video, bare.texts.video));
+  EXPECT_TRUE(at::equal(begun.texts.video, stored.texts.video));
 }
 
 TEST_F(PromptsTest, ReadAsManyTokensAsFitAndCountAll) {

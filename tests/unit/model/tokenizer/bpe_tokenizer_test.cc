@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/tokenizer/bpe_tokenizer.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -60,6 +61,16 @@ TEST(BpeTokenizer, EncodesNothingAsWhatStandsInFront) {
   EXPECT_THAT(with->Encode("", 4)->mask, ElementsAre(0, 0, 0, 1));
   const auto without = BpeTokenizer::Load(BpeGolden("without_bos"));
   EXPECT_THAT(without->Encode("", 2)->ids, ElementsAre(0, 0));
+}
+
+TEST(BpeTokenizer, PutsItsFirstPieceInFrontOnceWhereThatIsAsked) {
+  for (const char* folder : {"with_bos", "without_bos"}) {
+    const auto tokenizer = BpeTokenizer::Load(BpeGolden(folder));
+    ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+    EXPECT_THAT(tokenizer->Encode("", 3, BeginToken::kAlways)->ids, ElementsAre(0, 0, 2)) << folder;
+    const auto text = tokenizer->Encode("a red fox", 32, BeginToken::kAlways);
+    EXPECT_EQ(std::count(text->ids.begin(), text->ids.end(), 2), 1) << folder;
+  }
 }
 
 TEST(BpeTokenizer, ReadsMergesOfOlderFilesToo) {
