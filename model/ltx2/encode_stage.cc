@@ -19,6 +19,9 @@ namespace {
 constexpr uint64_t kStepSeed = 10'000;
 constexpr uint64_t kSeedBits = 0xffffffff;
 
+// In frames a second: speech is best at about 24, and 25 and 30 are as common.
+constexpr double kLeastSpeechRate = 20, kMostSpeechRate = 30;
+
 absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerConfig& scheduler,
                                     int64_t tokens) {
   if (!spec.timesteps.empty()) return GivenSigmaSchedule(scheduler, spec.timesteps);
@@ -97,6 +100,13 @@ absl::Status EncodeStage::CheckTokens(const Ltx2Generation& mine) const {
 
 void EncodeStage::AddNotices(Ltx2Generation& mine) const {
   const GenerationSpec& spec = mine.spec;
+  const bool far = spec.frame_rate < kLeastSpeechRate || spec.frame_rate > kMostSpeechRate;
+  if (far && spec.sound.value_or(true)) {
+    mine.texts.notices.push_back(
+        {"FRAME_RATE_HURTS_SPEECH",
+         absl::StrCat("Speech is best at about 24 frames a second; it may suffer at ",
+                      spec.frame_rate, ".")});
+  }
   const bool asked = spec.stg_scale.value_or(0) > 0 || spec.audio_stg_scale.value_or(0) > 0;
   if (!asked || model_.transformer.config().perturbs) return;
   mine.texts.notices.push_back(

@@ -167,6 +167,26 @@ TEST_F(Ltx2PipelineTest, SaysThatGuidanceHasNoEffect) {
   EXPECT_TRUE((*pipeline_->Create(spec, test_.run))->text_facts().notices.empty());
 }
 
+TEST_F(Ltx2PipelineTest, SaysThatSpeechSuffersFarFrom24FramesASecond) {
+  const auto codes = [&](double frame_rate, bool sound) {
+    GenerationSpec spec = TinySpec();
+    spec.frame_rate = frame_rate;
+    spec.sound = sound;
+    const auto generation = pipeline_->Create(spec, test_.run);
+    EXPECT_TRUE(generation.ok()) << generation.status();
+    std::vector<std::string> all;
+    for (const Notice& notice : (*generation)->text_facts().notices) all.push_back(notice.code);
+    return all;
+  };
+  for (const double near : {20.0, 24.0, 25.0, 30.0}) {
+    EXPECT_THAT(codes(near, true), ::testing::IsEmpty()) << near;
+  }
+  for (const double far : {12.0, 50.0, 60.0}) {
+    EXPECT_THAT(codes(far, true), ::testing::ElementsAre("FRAME_RATE_HURTS_SPEECH")) << far;
+    EXPECT_THAT(codes(far, false), ::testing::IsEmpty()) << far;
+  }
+}
+
 TEST_F(Ltx2PipelineTest, MakesNoSoundForASinkWithoutIt) {
   const auto generation = Begin(TinySpec());
   ASSERT_NE(generation, nullptr);
