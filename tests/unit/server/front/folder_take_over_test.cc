@@ -2,15 +2,19 @@
 // A folder that a server without a log has filled, as its log knows it afterwards.
 #include "server/front/folder_take_over.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "server/front/fleet/embedded_log.h"
+#include "server/front/node/logged_videos.h"
 #include "server/front/objects/file_store.h"
 #include "server/front/store/job_store.h"
 #include "server/front/stored_messages.h"
@@ -19,6 +23,9 @@
 
 namespace reel::front {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 class FolderTakeOverTest : public ::testing::Test {
  protected:
@@ -173,6 +180,69 @@ TEST_F(FolderTakeOverTest, OneThatWasCutShortBeginsAnew) {
   EXPECT_EQ(State(), whole);
   EXPECT_EQ(temp_.Read("data/reel.db.before-log"), kept);
   EXPECT_FALSE(temp_.Has("data/log.db.new"));
+}
+
+// tests/conformance/kept_folder/README.md says how it was made.
+class KeptFolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string kept =
+        std::string(std::getenv("REEL_SOURCE")) + "/tests/conformance/kept_folder";
+    std::filesystem::copy(kept, temp_.File("data"), std::filesystem::copy_options::recursive);
+    folder_ = std::make_unique<DataFolder>(*DataFolder::Open(temp_.File("data")));
+    objects_ = *FileStore::Open(folder_->objects_path(), ops_);
+  }
+  static std::string RequestId(int number) {
+    return "00000000-0000-4000-8000-00000000000" + std::to_string(number);
+  }
+
+  reel::testing::TempFolder temp_;
+  FileOps ops_;
+  StoredMessages serializer_;
+  std::unique_ptr<DataFolder> folder_;
+  std::unique_ptr<FileStore> objects_;
+};
+
+TEST_F(KeptFolderTest, EachOfItsVideosIsAsItWas) {
+  ASSERT_TRUE(TakeOverFolder(*folder_, serializer_, {"txckit", "alone"}, *objects_).ok());
+  const Seal none;
+  const LoggedVideos reader(serializer_, none);
+  FleetView view({folder_->log_path(), "", &reader, /*holds_log=*/true});
+  ASSERT_TRUE(view.opened().ok()) << view.opened();
+  EXPECT_TRUE(view.voids().empty());
+  FleetState state = view.state();
+  std::map<std::string, FleetState::Key> names;  // by prompt; of those that can be read
+  std::map<std::string, FleetPhase> phases;
+  for (const auto& [key, job] : state.jobs) {
+    const absl::StatusOr<Video> video = serializer_.Parse(job.video);
+    const std::string prompt = job.deleted  ? "deleted"
+                               : video.ok() ? video->spec.prompt
+                                            : "damaged record";
+    names[prompt] = key;
+    phases[prompt] = job.phase;
+  }
+  EXPECT_THAT(
+      phases,
+      ElementsAre(Pair("broken file", FleetPhase::kSucceeded),
+                  Pair("cancelled", FleetPhase::kCancelled),
+                  Pair("damaged record", FleetPhase::kSucceeded),
+                  Pair("deleted", FleetPhase::kSucceeded), Pair("expired", FleetPhase::kSucceeded),
+                  Pair("finished", FleetPhase::kSucceeded), Pair("late", FleetPhase::kClaimed),
+                  Pair("nan", FleetPhase::kFailed), Pair("plain", FleetPhase::kSucceeded),
+                  Pair("queued", FleetPhase::kClaimed), Pair("running", FleetPhase::kClaimed)));
+  // Those of the failed and the cancelled one were free again.
+  const std::map<int, std::string> bound = {{1, "finished"}, {3, "deleted"}, {4, "damaged record"},
+                                            {5, "expired"},  {6, "running"}, {7, "queued"}};
+  EXPECT_EQ(state.bindings.size(), bound.size());
+  for (const auto& [number, prompt] : bound) {
+    EXPECT_EQ((state.bindings[{"default", RequestId(number)}].video), names[prompt].second);
+  }
+  const absl::Time now = absl::Now();
+  EXPECT_TRUE(view.FindVideo(names["expired"])->gone(now));
+  EXPECT_FALSE(view.FindVideo(names["finished"])->gone(now));
+  EXPECT_FALSE(view.FindVideo(names["damaged record"])->facts.readable);
+  EXPECT_GT(view.FindVideo(names["finished"])->facts.device_seconds, 0);
+  EXPECT_GT(view.Paces()["testcard"].seconds, 0);
 }
 
 }  // namespace
