@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What took longer than it should: each phase of tests/run, and each test.
+"""Names phases of tests/run and tests that took longer than their budget.
 
   time_budget.py JUNIT PHASE=SECONDS...   reads ctest's --output-junit; prints the slowest tests and what went over
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an image holds, for those who must know: sbom.spdx.json (SPDX 2.3), and SOURCES.md, where the sources of it all are.
+"""Lists what an image holds: sbom.spdx.json (SPDX 2.3), and SOURCES.md, where the sources of it all are.
 
   bill_of_materials.py --packages /var/lib/dpkg/status --installed FOLDER --revision REVISION --out FOLDER
 

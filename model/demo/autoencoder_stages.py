@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the autoencoder learns: single frames first, then short windows of clips, then the decoder alone."""
+"""Stages that train the autoencoder: single frames first, then short windows of clips, then the decoder alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

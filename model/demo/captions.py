@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people would say of a scene: many wordings of one row of `Scenes.ints`, and wordings kept for the test."""
+"""Captions of a scene, as people would write them: many wordings of one row of `Scenes.ints`, and wordings kept for the test."""
 
 import random
 

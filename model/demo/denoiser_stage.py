@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the transformer and the text encoder learn together: rectified flow over the latents of captioned clips."""
+"""The stage that trains transformer and text encoder together: rectified flow over the latents of captioned clips."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who ends a video early: its owner by a call, or by leaving the stream that it depends on.
+// Cancelling a video: its owner cancels it by a call, or by leaving the stream that it depends on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept is kept for so long, and then nobody can ask for it any more.
+// Finished videos are kept for the configured time, and are gone afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who kills a service's processes loses no video, and no finished one is rendered again.
+// Killing a service's processes loses no video, and no finished one is rendered again.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service knew is known to its next process, after a SIGTERM and after a SIGKILL.
+// A service's next process knows what the last one knew, after a SIGTERM and after a SIGKILL.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a member of a fleet that means harm can say over a real broker within its rights, and what
-// the others make of it.
+// A malicious member of a fleet: what it can write over a real broker with its permissions, and how
+// the others react.
 #include <gtest/gtest.h>
 
 #include <memory>

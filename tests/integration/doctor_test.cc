@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a model is told before a server is started, and by a server that could not
-// load it in the same words wherever one looks.
+// Errors of a model are reported before a server starts. A server that could not load it reports
+// them in the same words everywhere.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server quotes, against what its jobs take: a mixture of shapes, two callers at a time.
+// Compares a server's estimates with what its jobs take: a mixture of shapes, two callers at a
+// time.
 #include <gtest/gtest.h>
 
 #include <iostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is whose at a broker that several fleets use.
+// Several fleets share a broker, and each sees its own log only.
 #include <gtest/gtest.h>
 
 #include <string>

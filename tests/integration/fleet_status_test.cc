@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whoever runs a fleet sees of it: `reel fleet`, `reel doctor`, its metrics; over real
-// brokers.
+// The operator's view of a fleet over real brokers: `reel fleet`, `reel doctor` and metrics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How soon a balancer hears that a server can take no work, or can again.
+// A load balancer learns in time that a server cannot take work, or can again.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node may rely on, of every kind of log: one over a broker, and one in SQLite.
+// The promises of every kind of log to a node: one over a broker, and one in SQLite.
 #include <gtest/gtest.h>
 
 #include <algorithm>

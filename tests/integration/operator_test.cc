@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whoever runs a server relies on: a start that cannot be is refused with its reason, and the
-// counts are those of the clients.
+// The operator's promises: a start that cannot work is refused with its reason, and metrics count
+// what clients count.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

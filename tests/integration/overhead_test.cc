@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reeld adds to a video that reel-render makes of the same request.
+// The time that reeld adds to a video, against reel-render with the same request.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is stored is bounded, checked, and never thrown away because something else was damaged.
+// Stored videos are bounded, checked, and never deleted because something else was damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What first calls set up is set up before the server takes requests.
+// The set-up of first calls is done before the server takes requests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the tools are that deploy/build/setup --tests installs, and how a check says that one is absent."""
+"""Finds the tools that deploy/build/setup --tests installs, and reports that one is absent."""
 
 import glob
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a server is, and how it knows its caller."""
+"""A server's address, and the caller's credentials."""
 
 from __future__ import annotations
 

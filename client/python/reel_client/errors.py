@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server's error says beyond its code and message."""
+"""The details of a server's error beyond its code and message."""
 
 from __future__ import annotations
 

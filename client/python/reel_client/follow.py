@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both clients do, free of calls: requests, and the events of several tries of a stream joined into one video."""
+"""The part that both clients share, without calls: requests, and the events of several tries of a stream joined into one video."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a file has been received, and the file itself: `PATH.part` until it is whole and checked."""
+"""A file being received: `PATH.part` until it is whole and checked."""
 
 from __future__ import annotations
 

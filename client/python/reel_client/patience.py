@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which failures are worth another try, and after what pause."""
+"""The failures that are worth another try, and the pause before it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo with sound begins with: ltx-demo's transformer and decoder, as far as the classes are alike.
+"""The weights that the demo with sound starts from: ltx-demo's transformer and decoder, as far as the classes are alike.
 
 The video stream begins as ltx-demo's transformer. Both turn channels by a token's place with the same angles: there
 neighbours, here a channel and the one half a head further, so rows of queries and keys change places. The decoder begins as

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How transformer, connectors and text encoder learn together: rectified flow over the latents of pictures and sound."""
+"""The stage that trains transformer, connectors and text encoder together: rectified flow over the latents of pictures and sound."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the video autoencoder learns from ltx-demo's: its latents stay, a sharper decoder and a smaller encoder learn them."""
+"""Stages that train the video autoencoder from ltx-demo's: its latents stay, a sharper decoder and a smaller encoder learn them."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the audio autoencoder learns spectra, and the vocoder waves."""
+"""Stages that train the audio autoencoder on spectra, and the vocoder on waves."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who makes the clips: diffusers' pipelines, Reel's own reel-render, or the generator itself (the judge's own test)."""
+"""Renderers of the clips: diffusers' pipelines, Reel's own reel-render, or the generator itself (the judge's own test)."""
 
 import concurrent.futures
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who takes turns: arms of diffusers, of Reel's pipeline and of a real reeld, each with prepare() and render()."""
+"""The arms that take turns: of diffusers, of Reel's pipeline and of a real reeld, each with prepare() and render()."""
 
 import contextlib
 import json

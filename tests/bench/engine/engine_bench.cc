@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine makes of several videos in flight, by kernel profile: as it decides itself who
-// shares a step, and with batches of a fixed size beside that. One JSON document on stdout.
+// Measures the engine with several videos in flight, by kernel profile: with its own choice of who
+// shares a step, and with batches of a fixed size. One JSON document on stdout.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs is what is measured: LTX-Video's calls, recorded, against the cases of kernel_bench.
+// kernel_bench measures what models run: compares LTX-Video's recorded calls with its cases.
 #include <map>
 #include <set>
 #include <string>

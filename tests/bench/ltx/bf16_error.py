@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far 16 bits move the latents from 32, for diffusers and for what ltx_bench wrote with --latents.
+"""Measures how far 16 bits move the latents from 32, for diffusers and for what ltx_bench wrote with --latents.
 
 Both run the same request: `ltx_bench --latents`, once with each --dtype, and diffusers' text pipeline here. One JSON
 line; errors are of the root mean square, by the standard deviation of the 32-bit latents.

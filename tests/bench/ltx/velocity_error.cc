@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far lossy profiles move the velocity: on the same latents at every step of one video, the
-// reference in fp32, "auto" and each profile in --dtype. One JSON line for each.
+// Measures the error of lossy profiles in the velocity. On the same latents at every step of one
+// video: the reference in fp32, "auto" and each profile in --dtype. One JSON line for each.
 #include <algorithm>
 #include <iostream>
 #include <memory>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong on a real device: cancels at any time, a killed worker, no memory left."""
+"""Faults on a real device: cancels at any time, a killed worker, no memory left."""
 
 import concurrent.futures
 import os

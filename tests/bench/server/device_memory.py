@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server says of a device's memory, against nvidia-smi, and what it does when there is too little."""
+"""Compares a server's account of a device's memory with nvidia-smi, and shows what it does when there is too little."""
 
 import concurrent.futures
 import contextlib

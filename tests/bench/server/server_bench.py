@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What callers of a real reeld get from a device: times of requests, sharing, cancels and faults, part by part.
+"""Measures what callers of a real reeld get from a device: times of requests, sharing, cancels and faults, part by part.
 
 Prints a line for each figure and writes all of them as JSON. Every part starts servers of its own, on free ports.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a cluster would start from deploy/kubernetes and deploy/helm, with the volumes as folders: reeld takes each
+"""The pods that a cluster would start from deploy/kubernetes and deploy/helm, with the volumes as folders: reeld takes each
 configuration, also those of a fleet with the pod's name in it and keys of deploy/fleet/keys; the init container finds damaged weights, and the secured
 pod serves TLS, tokens and probes.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may see whom: what each folder may include, as CMake's PRIVATE edges say it too."""
+"""The includes that each folder may have, as CMake's PRIVATE edges say it too."""
 
 import re
 

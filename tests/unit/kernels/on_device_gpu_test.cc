@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a device can show: graphs, streams, kernels that overlap, and very large tensors.
+// Tests that need a device: graphs, streams, kernels that overlap, and very large tensors.
 #include <cuda_runtime_api.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variants an operator's test runs over: those of its device, whatever they are called.
+// An operator's test runs over the variants of its device, whatever they are called.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/dispatch/kernel_variant.h"

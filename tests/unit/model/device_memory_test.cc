@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a group of devices that hold the same jobs.
+// The memory of a group of devices that hold the same jobs.
 #include "model/device_memory.h"
 
 #include <vector>

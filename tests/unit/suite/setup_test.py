@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of a package's names set-up asks for: deploy/build/setup among programs that stand in for Debian's."""
+"""The names of packages that set-up asks for: deploy/build/setup among programs that stand in for Debian's."""
 import os
 import pathlib
 import shutil

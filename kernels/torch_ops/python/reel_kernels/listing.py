@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can run, and what did."""
+"""Lists the variants that can run, and the calls that did."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a video decoder needs: its convolution and norm, and frames as bytes."""
+"""Operators of a video decoder: its convolution and norm, and frames as bytes."""
 
 from ._library import ops
 

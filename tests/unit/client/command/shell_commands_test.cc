@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What shells and man are told; asked of a real bash.
+// Completions and the manual page; a real bash runs them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

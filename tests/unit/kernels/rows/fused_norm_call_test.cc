@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls of a fused norm a plug-in that a request names is given.
+// The calls of a fused norm that a plug-in gets when a request names it.
 #include "kernels/rows/fused_norm_call.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused, and as which exception; a refused call leaves its output as it was."""
+"""Refused calls raise the right exception and leave their output as it was."""
 
 import unittest
 

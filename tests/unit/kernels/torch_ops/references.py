@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators compute, in plain PyTorch and fp64."""
+"""The operators in plain PyTorch and fp64."""
 
 import torch
 

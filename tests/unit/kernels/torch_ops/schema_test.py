@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What torch.compile relies on: schemas, opcheck, and the meta device's sizes, types and strides."""
+"""The promises that torch.compile relies on: schemas, opcheck, and the meta device's sizes, types and strides."""
 
 import unittest
 

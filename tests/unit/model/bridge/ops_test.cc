@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan chooses, and that libtorch's variants and the kernels' compute the same.
+// The variants that a plan chooses; libtorch's and the kernels' compute the same.
 #include "model/bridge/ops.h"
 
 #include <ATen/Parallel.h>

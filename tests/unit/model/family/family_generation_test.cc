@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a generation counts and moves when it is parked. libtorch's "meta" stands for a GPU.
+// Memory that a generation counts, and tensors that it moves when it is parked. libtorch's "meta"
+// stands for a GPU.
 #include "model/family/family_generation.h"
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers get of stored codes, against libtorch's own conversions.
+// Compares layers' weights from stored codes with libtorch's own conversions.
 #include "model/layers/weights.h"
 
 #include <ATen/ops/randint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the decode in pieces is for: a clip's frames at a peak of memory that does not grow with it.
+// The decode in pieces has a peak of memory that does not grow with the clip.
 #include <cstdio>
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group is made of: keys and values of all tokens, and weights that are read once.
+// The parts of a group: exchange of keys and values of all tokens, and weights that are read once.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the test card takes of a memory that is counted.
+// The test card's use of counted memory.
 #include <gtest/gtest.h>
 
 #include <memory>

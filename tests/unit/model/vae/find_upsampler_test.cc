@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an upsampler is looked for. That it is loaded from there, the tests of the families' two
-// passes show.
+// The places where an upsampler is looked for. The tests of the families' two passes load it from
+// there.
 #include "model/vae/find_upsampler.h"
 
 #include <string>

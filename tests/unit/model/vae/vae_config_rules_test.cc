@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What families refuse of a video autoencoder's layout.
+// Layouts of a video autoencoder that families refuse.
 #include "model/vae/vae_config_rules.h"
 
 #include <string>

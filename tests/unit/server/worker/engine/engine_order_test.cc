@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who moves when: batches, order, parking, and jobs whose encoder is behind.
+// The order in which jobs move: batches, parking, and jobs whose encoder is behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

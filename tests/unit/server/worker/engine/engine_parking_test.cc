@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is parked goes on exactly, on a tiny LTX-Video model.
+// A parked job resumes exactly, on a tiny LTX-Video model.
 #include <gtest/gtest.h>
 
 #include <string>

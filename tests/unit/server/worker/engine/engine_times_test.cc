@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine tells of a job's time and energy.
+// An engine's report of a job's time and energy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plug-in that is in order brings.
+// The variants that a valid plug-in adds.
 #include "server/worker/plugin_loader.h"
 
 #include <gmock/gmock.h>
