@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of a file's configuration the keys that its releases differ in; what the tensors say themselves
-// is taken from them.
+// Reads the keys of a file's configuration in which releases differ; the rest comes from the
+// tensors.
 #include <array>
 #include <filesystem>
 #include <utility>

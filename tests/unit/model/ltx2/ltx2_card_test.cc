@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be asked of an LTX-2 model.
+// The card of an LTX-2 model: limits, defaults and presets.
 #include "model/ltx2/ltx2_card.h"
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a folder is loaded as, and which folders are refused in which words.
+// Loading a folder, and the errors of folders that are refused.
 #include "model/ltx2/ltx2_model.h"
 
 #include <filesystem>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What making sound in pieces is for: the peak of memory does not grow with the clip as the work
-// does.
+// Sound in pieces: the peak of memory does not grow with the clip as the work does.
 #include <cstdio>
 
 #include "gtest/gtest.h"

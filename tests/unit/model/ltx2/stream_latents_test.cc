@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much sound belongs to a video, and how its latents are drawn and packed.
+// The length of a video's sound, and the drawing and packing of its latents.
 #include "model/ltx2/stream_latents.h"
 
 #include <string>
