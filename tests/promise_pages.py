@@ -6,7 +6,8 @@
   tests/promise_pages.py figures JUNIT OUT  collects the FIGURE lines of a run of ctest as JSON, by test
   tests/promise_pages.py update FIGURES     takes over what such a run measured, as of today, and writes all three
 
-A promise with a `figure` is updated: `line` is part of its FIGURE line, with {0}, {1} ... for numbers, of which `last` makes the text. What
+A promise has an id, its text, tests, the last figure with its date, and may have the bar, the machine (without one it is two busy CPU cores), a
+command by hand (`run`) and facts. One with a `figure` is updated: `line` is part of its FIGURE line, with {0}, {1} ... for numbers, of which `last` makes the text. What
 was measured by hand, on a GPU or by a soak stays as it is. Look at the difference before you commit it: figures are of this machine.
 """
 
@@ -38,8 +39,12 @@ a test that begin with `FIGURE` are collected in `build/all/figures.json`. "Not 
 
 
 def table(promises):
-    rows = (f"| [{p['id']}](PROMISE_DETAILS.md#{p['id']}) | {p['promise']} | {p['last']} | {p.get('bar', '')} | {p.get('date', '')} |\n" for p in promises)
+    rows = (f"| [{p['id']}](PROMISE_DETAILS.md#{p['id']}) | {p['promise']} | {figure_of(p)} | {p.get('bar', '')} | {p.get('date', '')} |\n" for p in promises)
     return HEAD + "".join(rows)
+
+
+def figure_of(promise):
+    return f"{promise['machine']}: {promise['last']}" if "machine" in promise else promise["last"]
 
 
 def details(promises):
