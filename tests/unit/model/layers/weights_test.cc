@@ -20,7 +20,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr int64_t kRows = 48, kWidth = 257;
+constexpr int64_t kRows = 48, kColumns = 257;
 
 std::string BytesOf(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
@@ -29,7 +29,7 @@ std::string BytesOf(const at::Tensor& tensor) {
 // Every finite code, in any order.
 at::Tensor CodesOf(at::ScalarType type) {
   const at::Tensor bytes =
-      at::randint(0, 256, {kRows, kWidth}, at::TensorOptions(at::kByte)).contiguous();
+      at::randint(0, 256, {kRows, kColumns}, at::TensorOptions(at::kByte)).contiguous();
   for (uint8_t* byte = bytes.data_ptr<uint8_t>(); byte != bytes.data_ptr<uint8_t>() + bytes.numel();
        ++byte) {
     if (type == at::kFloat8_e4m3fn && (*byte & 0x7f) == 0x7f) *byte = 0x7e;
@@ -65,7 +65,7 @@ class Codes : public ::testing::TestWithParam<Layout> {
     std::vector<TypedTensor> tensors = layout.beside;
     const std::string type =
         layout.stored_type.empty() ? NameOfType(layout.type) : layout.stored_type;
-    tensors.push_back({layout.codes, type, {kRows, kWidth}, BytesOf(codes)});
+    tensors.push_back({layout.codes, type, {kRows, kColumns}, BytesOf(codes)});
     if (!layout.scale.empty()) {
       tensors.push_back({layout.scale, "F32", layout.shape, BytesOf(scale)});
     }
@@ -88,7 +88,7 @@ TEST_P(Codes, AreWidenedToTheirProductRoundedOnceToBf16) {
   }
   for (const at::ScalarType dtype : {at::kBFloat16, at::kFloat, at::kHalf}) {
     Weights weights(*set, dtype, at::kCPU);
-    const at::Tensor values = weights.Take("a.weight", {kRows, kWidth});
+    const at::Tensor values = weights.Take("a.weight", {kRows, kColumns});
     ASSERT_TRUE(weights.Finish().ok()) << weights.Finish();
     EXPECT_TRUE(values.equal(expected.to(dtype))) << values.dtype();
   }
@@ -98,7 +98,7 @@ TEST_P(Codes, OfOtherShapesAreRefused) {
   const auto set = Write(CodesOf(GetParam().type), RandomScales(GetParam().shape));
   ASSERT_TRUE(set.ok()) << set.status();
   Weights weights(*set, at::kFloat, at::kCPU);
-  weights.Take("a.weight", {kWidth, kRows});
+  weights.Take("a.weight", {kColumns, kRows});
   EXPECT_THAT(std::string(weights.Finish().message()),
               AllOf(HasSubstr("a.weight"), HasSubstr("its shape is [48,257]")));
 }
