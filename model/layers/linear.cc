@@ -40,6 +40,11 @@ RowForm Linear::FormIn(const Ops& ops) const {
   return RowForm::kPlain;
 }
 
+bool Linear::Takes(RowForm form) const {
+  const int64_t sides = form == RowForm::kInt8 ? kernels::kTurnedTogether : kE4m3Sides;
+  return weight.size(0) % sides == 0 && weight.size(1) % sides == 0;
+}
+
 at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
   return ops.Linear(x, weight, bias);
 }

@@ -26,6 +26,8 @@ struct Linear {
   // kind.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
 
+  // Whether both sides of the weight are such that 8-bit products take them.
+  bool Takes(RowForm form) const;
   // MakeInt8 for kInt8, else MakeE4m3.
   void MakeIn(RowForm form) { form == RowForm::kInt8 ? MakeInt8() : MakeE4m3(); }
   // Call once; both sides must be multiples of kE4m3Sides. Scales are powers of two, so that a

@@ -72,8 +72,13 @@ at::Tensor AttentionLayer::OfValues(const Ops& ops, const Rows& x) const {
 }
 
 void AttentionLayer::MakeQueryLayersIn(RowForm form) {
-  (is_self() ? to_qkv : to_q).MakeIn(form);
-  to_out.MakeIn(form);
+  for (Linear* layer : {is_self() ? &to_qkv : &to_q, &to_out}) {
+    if (layer->Takes(form)) layer->MakeIn(form);
+  }
+}
+
+void AttentionLayer::MakeContextLayerIn(RowForm form) {
+  if (to_kv.Takes(form)) to_kv.MakeIn(form);
 }
 
 AttentionLayer TakeAttention(Weights& weights, const std::string& name,

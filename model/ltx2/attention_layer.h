@@ -47,9 +47,10 @@ struct AttentionLayer {
   // Of self attention when it is left out: each token takes its own value.
   at::Tensor OfValues(const Ops& ops, const Rows& x) const;
 
-  // Adds the layers that x goes through in 8 bits: to queries, and of self attention to all three,
-  // and from heads to outputs. Those of a context: to_kv.MakeIn.
+  // Adds layers in 8 bits as far as their sizes suit. Of x: to queries, and of self attention to
+  // all three, and from heads to outputs. Of the context: to keys and values.
   void MakeQueryLayersIn(RowForm form);
+  void MakeContextLayerIn(RowForm form);
 
  private:
   bool is_self() const { return to_qkv.weight.defined(); }

@@ -29,9 +29,7 @@ StreamCall CallOf(const Ops& ops, const TimeNets& time_nets, const StreamInputs&
 
 bool TakesLayersIn(const TransformerConfig& config, RowForm form) {
   const int64_t sides = form == RowForm::kInt8 ? kernels::kTurnedTogether : kE4m3Sides;
-  // The attentions between the streams are as wide as the sound's.
-  return config.num_layers > 2 && config.video.width() % sides == 0 &&
-         config.audio.width() % sides == 0;
+  return config.num_layers > 2 && config.video.width() % sides == 0;
 }
 
 Transformer::StreamEnds Transformer::TakeEnds(Weights& weights, const TransformerConfig& config,
@@ -73,9 +71,9 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
 
 absl::Status Transformer::MakeLayersIn(RowForm form) {
   if (!TakesLayersIn(config_, form)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the transformer does not suit products in 8 bits: its widths are ", config_.video.width(),
-        " and ", config_.audio.width(), ", its blocks ", config_.num_layers));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the transformer does not suit products in 8 bits: its width is ",
+                     config_.video.width(), ", its blocks ", config_.num_layers));
   }
   for (size_t i = 1; i + 1 < blocks_.size(); ++i) blocks_[i].MakeLayersIn(form);
   (form == RowForm::kInt8 ? has_int8_ : has_e4m3_) = true;

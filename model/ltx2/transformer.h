@@ -32,8 +32,8 @@ struct VelocityInputs {
   std::vector<int64_t> perturbed_blocks = {};  // where no token looks at its own stream
 };
 
-// Whether 8-bit products take the widths of the video stream's layers, and there is a block between
-// the first and the last.
+// Whether 8-bit products take the width of the video stream, and there is a block between the first
+// and the last. Attentions between the streams may be of other widths: their layers then stay.
 bool TakesLayersIn(const TransformerConfig& config, RowForm form);
 
 // Immutable after loading, but for further layers in 8 bits.

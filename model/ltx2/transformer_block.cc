@@ -10,7 +10,7 @@ void TransformerBlock::MakeLayersIn(RowForm form) {
        {&video.self_attention, &video.text_attention, &video.cross_attention}) {
     attention->MakeQueryLayersIn(form);
   }
-  audio.cross_attention.to_kv.MakeIn(form);
+  audio.cross_attention.MakeContextLayerIn(form);
   video.feed_forward.MakeLayersIn(form);
 }
 

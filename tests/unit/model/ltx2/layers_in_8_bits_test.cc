@@ -74,11 +74,14 @@ class Ltx2LayersIn8Bits : public ByProfile,
   }
   const Profile& profile() const { return std::get<1>(GetParam()); }
 
-  absl::StatusOr<Transformer> LoadTransformer() const {
+  absl::StatusOr<Transformer> LoadTransformer(int64_t audio_head_dim = 8) const {
     nlohmann::json file = TinyComponent("transformer", std::get<0>(GetParam())).config();
     file["attention_head_dim"] = kHeadDim;
     file["num_layers"] = kBlocks;
-    file["cross_attention_dim"] = kHeadDim * file["num_attention_heads"].get<int64_t>();
+    const int64_t heads = file["num_attention_heads"];
+    file["audio_attention_head_dim"] = audio_head_dim;
+    file["audio_cross_attention_dim"] = heads * audio_head_dim;
+    file["cross_attention_dim"] = heads * kHeadDim;
     const auto config = ReadTransformerConfig(file, "config.json");
     if (!config.ok()) return config.status();
     return Transformer::Load(*WeightSet::OpenFolder("none", "none", kSeed), *config, at::kFloat,
@@ -149,6 +152,19 @@ TEST_P(Ltx2LayersIn8Bits, KeepTheVelocityOfBothStreamsWithinTheGates) {
     EXPECT_EQ(CallsIn8Bits(profile()), 0);
     EXPECT_TRUE(again.video.equal(expected.video) && again.audio.equal(expected.audio));
   }
+}
+
+// The attentions between the streams are as wide as the sound.
+TEST_P(Ltx2LayersIn8Bits, LeaveOutThoseWhoseSizesDoNotSuit) {
+  auto model = LoadTransformer(/*audio_head_dim=*/6);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const StreamTokens expected = Velocity(*model, auto_);
+  ASSERT_TRUE(model->MakeLayersIn(profile().form).ok());
+  ExpectWithinTheGates(Velocity(*model, lossy_).video, expected.video);
+  // Keys and values side by side are 48 wide.
+  const bool is_fp8 = profile().form == RowForm::kE4m3;
+  const bool is_gelu = is_fp8 && model->config().video.has_ff_bias;
+  EXPECT_EQ(CallsIn8Bits(profile()), (kBlocks - 2) * (4 + (is_fp8 ? 1 : 0) + (is_gelu ? 1 : 2)));
 }
 
 TEST_P(Ltx2LayersIn8Bits, AreRefusedBeforeTheyAreMade) {
@@ -276,7 +292,7 @@ TEST(Ltx2Profiles, AreThoseThatTheModelsSizesTake) {
   ASSERT_TRUE(model.ok()) << model.status();
   const absl::Status refused = model->MakeLayersIn(RowForm::kE4m3);
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("48 and 32, its blocks 2"));
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("width is 48, its blocks 2"));
 }
 
 }  // namespace
