@@ -94,6 +94,14 @@ TEST_P(TransformerLayout, EveryTensorIsTakenAndNoneIsMissing) {
   EXPECT_EQ(parameters, layout["parameters"].get<int64_t>());
 }
 
+TEST_P(TransformerLayout, SuitsProductsIn8Bits) {
+  const json layout = LayoutOf(std::string("transformer-") + GetParam());
+  const TransformerConfig config = *ReadTransformerConfig(layout["config"], "config.json");
+  for (const RowForm form : {RowForm::kInt8, RowForm::kE4m3}) {
+    EXPECT_TRUE(TakesLayersIn(config, form));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Releases, TransformerLayout, ::testing::Values("2.0", "2.3", "2.5"));
 
 class ConnectorsLayout : public ::testing::TestWithParam<const char*> {};
