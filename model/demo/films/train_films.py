@@ -43,6 +43,7 @@ from staged_run import StagedRun
 from training import Clock, Optimiser
 
 NAMES = ("sound", "vocoder", "encoder", "decoder", "films")
+LATER = (sound_stages.DECODER.name,)  # of --only alone, behind --start
 
 
 class Training:
@@ -98,10 +99,10 @@ class Training:
         vae, vocoder = self.run.modules["sound_vae"], self.run.modules["vocoder"]
         optimiser = Optimiser(sound_stages.trained_modules(stage, vae, vocoder), stage.mean_decay)
         spectra = Spectra(self.device)
-        if stage is sound_stages.AUTOENCODER:
-            loss = sound_stages.autoencoder_loss(vae, spectra)
-        else:
+        if stage is sound_stages.VOCODER:
             loss = sound_stages.vocoder_loss(vocoder, vae, spectra)
+        else:
+            loss = sound_stages.autoencoder_loss(vae, spectra, latents_stay=stage is sound_stages.DECODER)
         feed = SoundFeed(stage, loss, optimiser, self.run.seed, self.options)
         self.run.stage(stage.name, self.shares[stage.name], optimiser, feed)
         self.run.say(stage=stage.name, **sound_stages.measures(vae, vocoder, 64 if self.options.gpu else 8))
@@ -164,7 +165,7 @@ class PairOf:
 def main() -> int:
     parser = run_flags.run_parser(__doc__, minutes=8.0, bank=40000)
     parser.add_argument("--start", type=pathlib.Path, help="a folder of weights to begin with, instead of ltx-demo's")
-    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="STAGE", help="these stages share the minutes")
+    parser.add_argument("--only", nargs="+", choices=NAMES + LATER, default=NAMES, metavar="STAGE", help="these stages share the minutes")
     options = run_flags.parsed(parser)
     Training(options).all_stages()
     return 0

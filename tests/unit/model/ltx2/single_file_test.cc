@@ -316,7 +316,7 @@ TEST(SingleFile, MakesTheFilmOfItsFolderWithTheTextEncoderBeside) {
   const auto checkpoint = Examine(options.path);
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.status();
   EXPECT_TRUE(Family().recognises(*checkpoint));
-  auto pipeline = LoadLtx2Pipeline(options, {});
+  auto pipeline = LoadLtx2Pipeline(options, DeviceUnderTest()->stream);
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
   const auto of_folder = LoadTiny(folder);
   ASSERT_NE(of_folder, nullptr);
@@ -341,7 +341,7 @@ TEST(SingleFile, MakesTheFilmOfWhatItsScaledCodesStandFor) {
                                  SmallFile(folder, release.metadata()["shapes"], linears));
     options.text_folder = folder.path();
     options.dtype = "fp32";
-    auto pipeline = LoadLtx2Pipeline(options, {});
+    auto pipeline = LoadLtx2Pipeline(options, DeviceUnderTest()->stream);
     EXPECT_TRUE(pipeline.ok()) << pipeline.status();
     return Make(**pipeline, TinySpec());
   };
