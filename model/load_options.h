@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "model/model_part.h"
 
 namespace reel::model {
 
@@ -73,6 +74,9 @@ struct LoadOptions {
   // The folder with text_encoder/ and tokenizer/; empty: the model's own folder, or the one that
   // contains a single file.
   std::string text_folder = {};
+  // Parts whose weights lie elsewhere than at `path`, which then has none of them; their
+  // configurations are where they would be without.
+  std::vector<PartFile> parts = {};
   // Lines "sha256  file", with paths relative to the model's folder. If set, every weight file that
   // is read must be listed and match.
   std::string manifest_file = {};

@@ -13,9 +13,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr std::string_view kTransformerPrefix = "model.diffusion_model.";
-constexpr std::string_view kVaePrefix = "vae.";
-
 // Where the block of index i of the original's flat list lives in diffusers' tree.
 constexpr std::array<std::string_view, 10> kDecoder090 = {
     "mid_block",   "up_blocks.0",         "up_blocks.1.upsamplers.0",

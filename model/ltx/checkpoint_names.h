@@ -12,6 +12,10 @@
 
 namespace reel::model::ltx {
 
+// What stands before the names of a whole file's components.
+inline constexpr std::string_view kTransformerPrefix = "model.diffusion_model.";
+inline constexpr std::string_view kVaePrefix = "vae.";
+
 // Generations of the VAE; k097 (13B) and later keep that of 0.9.5.
 enum class CheckpointVersion { k090, k091, k095, k097 };
 

@@ -14,6 +14,7 @@
 #include "model/layers/random_weight.h"
 #include "model/ltx/checkpoint_config.h"
 #include "model/ltx/checkpoint_names.h"
+#include "model/ltx/part_names.h"
 #include "model/ltx/read_vae_config.h"
 #include "model/text/text_folder.h"
 #include "model/vae/find_upsampler.h"
@@ -21,6 +22,7 @@
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
+#include "model/weights/part_files.h"
 #include "model/weights/quantisation_config.h"
 #include "nlohmann/json.hpp"
 
@@ -53,9 +55,14 @@ absl::StatusOr<Plan> PlanFolder(const LoadOptions& options) {
                         ReadJsonFile(transformer + "/config.json"));
   REEL_ASSIGN_OR_RETURN(nlohmann::json vae_json, ReadJsonFile(vae + "/config.json"));
   REEL_ASSIGN_OR_RETURN(WeightSet transformer_set,
-                        WeightSet::OpenFolder(transformer, kDiffusersStem, options.random_weights));
-  REEL_ASSIGN_OR_RETURN(WeightSet vae_set,
-                        WeightSet::OpenFolder(vae, kDiffusersStem, options.random_weights));
+                        OpenPart(options, ModelPart::kTransformer, transformer, kDiffusersStem));
+  REEL_ASSIGN_OR_RETURN(WeightSet vae_set, OpenPart(options, ModelPart::kVae, vae, kDiffusersStem));
+  if (FileOf(options, ModelPart::kTransformer) != nullptr) {
+    REEL_ASSIGN_OR_RETURN(transformer_set, TransformerPart(transformer_set));
+  }
+  if (FileOf(options, ModelPart::kVae) != nullptr) {
+    REEL_ASSIGN_OR_RETURN(vae_set, VaePart(vae_set));
+  }
   REEL_RETURN_IF_ERROR(TakeQuantisationConfig(transformer_json, transformer + "/config.json",
                                               transformer_set.layout()));
   REEL_RETURN_IF_ERROR(TakeQuantisationConfig(vae_json, vae + "/config.json", vae_set.layout()));
@@ -69,12 +76,29 @@ absl::StatusOr<Plan> PlanFolder(const LoadOptions& options) {
               .vae = std::move(vae_set)};
 }
 
+// A file may have the transformer alone, as GGUF files do; its autoencoder is a part then.
 absl::StatusOr<Plan> PlanSingleFile(const LoadOptions& options) {
   REEL_ASSIGN_OR_RETURN(const WeightSet file, WeightSet::OpenFile(options.path));
-  REEL_ASSIGN_OR_RETURN(const CheckpointVersion version, DetectVersion(file));
+  REEL_RETURN_IF_ERROR(CheckArchitecture(file, {"ltxv", "pig", "cow"}));
+  if (const std::string* const other = FileOf(options, ModelPart::kTransformer)) {
+    return BroughtTwice(ModelPart::kTransformer, options.path, *other);
+  }
+  REEL_ASSIGN_OR_RETURN(CheckpointVersion version, DetectVersion(file));
   REEL_ASSIGN_OR_RETURN(WeightSet transformer, TransformerOf(file));
   REEL_ASSIGN_OR_RETURN(WeightSet vae, VaeOf(file, version));
+  if (const std::string* const other = FileOf(options, ModelPart::kVae)) {
+    if (!vae.tensors().empty()) return BroughtTwice(ModelPart::kVae, options.path, *other);
+    REEL_ASSIGN_OR_RETURN(const WeightSet part, WeightSet::OpenFile(*other));
+    if (version != CheckpointVersion::k097) {
+      REEL_ASSIGN_OR_RETURN(version, VersionOfVaePart(part));
+    }
+    REEL_ASSIGN_OR_RETURN(vae, VaePart(part));
+  }
   REEL_ASSIGN_OR_RETURN(const auto transformer_config, TransformerConfigOf(transformer, version));
+  if (vae.tensors().empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the file has no autoencoder; name its file as the part vae: ", options.path));
+  }
   REEL_ASSIGN_OR_RETURN(const auto vae_config, VaeConfigOf(vae, version));
   return Plan{.scheduler = SchedulerConfigOf(version),
               .transformer_config = transformer_config,
@@ -152,8 +176,9 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
     rest = FilesOf(options.path, {"scheduler", "transformer", "vae"});
   }
   files.insert(files.end(), rest.begin(), rest.end());
-  rest = UpsamplerFiles(options);
-  files.insert(files.end(), rest.begin(), rest.end());
+  for (const auto& more : {UpsamplerFiles(options), PartFilesOf(options)}) {
+    files.insert(files.end(), more.begin(), more.end());
+  }
   return VerifyFiles(options.manifest_file, files);
 }
 
@@ -162,6 +187,8 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options, device));
   const at::Device place = values == Values::kNone ? at::Device(at::kMeta) : device;
   REEL_ASSIGN_OR_RETURN(const std::string weights_sha256, VerifyModel(options));
+  REEL_RETURN_IF_ERROR(CheckPartsOf(options, {ModelPart::kTransformer, ModelPart::kVae,
+                                              ModelPart::kTextEncoder, ModelPart::kUpsampler}));
   REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));

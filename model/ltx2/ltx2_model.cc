@@ -18,6 +18,7 @@
 #include "model/vae/video_vae.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
+#include "model/weights/part_files.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model::ltx2 {
@@ -101,8 +102,9 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
                            : FilesOf(options.path, {"audio_vae", "connectors", "scheduler",
                                                     "transformer", "vae", "vocoder"});
   files.insert(files.end(), rest.begin(), rest.end());
-  const std::vector<ListedFile> upsampler = UpsamplerFiles(options);
-  files.insert(files.end(), upsampler.begin(), upsampler.end());
+  for (const auto& more : {UpsamplerFiles(options), PartFilesOf(options)}) {
+    files.insert(files.end(), more.begin(), more.end());
+  }
   return VerifyFiles(options.manifest_file, files);
 }
 
@@ -126,6 +128,9 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options, device));
   const at::Device place = values == Values::kNone ? at::Device(at::kMeta) : device;
   REEL_ASSIGN_OR_RETURN(const std::string weights_sha256, VerifyModel(options));
+  REEL_RETURN_IF_ERROR(CheckPartsOf(
+      options, {ModelPart::kTransformer, ModelPart::kVae, ModelPart::kAudioVae,
+                ModelPart::kTextEncoder, ModelPart::kConnectors, ModelPart::kUpsampler}));
   REEL_ASSIGN_OR_RETURN(const ModelParts parts, ModelParts::Open(options));
   REEL_ASSIGN_OR_RETURN(const SchedulerConfig scheduler, parts.Scheduler());
   // The small parts first, so that what is wrong with them is said before the large ones are read.

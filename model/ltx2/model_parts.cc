@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/model_parts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -9,6 +10,7 @@
 #include "model/text/text_folder.h"
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
+#include "model/weights/part_files.h"
 #include "model/weights/quantisation_config.h"
 
 namespace reel::model::ltx2 {
@@ -17,6 +19,43 @@ namespace {
 absl::StatusOr<nlohmann::json> ReadConfig(const char* name, const std::string& file) {
   if (IsFile(file)) return ReadJsonFile(file);
   return absl::NotFoundError(absl::StrCat("the model has no ", name, ": ", file));
+}
+
+constexpr char kDiffusersStem[] = "diffusion_pytorch_model";
+
+ModelPart ModelPartOf(FilePart part) {
+  switch (part) {
+    case FilePart::kTransformer:
+      return ModelPart::kTransformer;
+    case FilePart::kConnectors:
+      return ModelPart::kConnectors;
+    case FilePart::kVae:
+      return ModelPart::kVae;
+    case FilePart::kAudioVae:
+    case FilePart::kVocoder:
+      break;
+  }
+  return ModelPart::kAudioVae;
+}
+
+// Whether the options name `path` for the part.
+bool IsNamed(const LoadOptions& options, FilePart part, const std::string& path) {
+  return std::any_of(options.parts.begin(), options.parts.end(), [&](const PartFile& file) {
+    return file.part == ModelPartOf(part) && file.path == path;
+  });
+}
+
+// What a file has of parts that it is not named for would be read by nobody.
+absl::Status CheckOthers(const LoadOptions& options, const WeightSet& file,
+                         const std::string& path) {
+  for (const FilePart other : {FilePart::kTransformer, FilePart::kConnectors, FilePart::kVae,
+                               FilePart::kAudioVae, FilePart::kVocoder}) {
+    if (!HasReleasedNames(file, other) || IsNamed(options, other, path)) continue;
+    const std::string name(NameOf(ModelPartOf(other)));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the file also has the part ", name, ", for which it is not named: ", path));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<StoredPart> OpenFolder(const std::string& root, const char* name, const char* stem,
@@ -46,9 +85,41 @@ absl::StatusOr<ModelParts> ModelParts::Open(const LoadOptions& options) {
   return parts;
 }
 
+absl::StatusOr<const std::string*> ModelParts::PartFileOf(FilePart part) const {
+  const std::string* const path = FileOf(*options_, ModelPartOf(part));
+  if (path == nullptr || part != FilePart::kVocoder) return path;
+  REEL_ASSIGN_OR_RETURN(const WeightSet file, WeightSet::OpenFile(*path));
+  return HasReleasedNames(file, part) ? path : nullptr;
+}
+
+absl::StatusOr<StoredPart> ModelParts::GetPartFile(const std::string& path, FilePart part) const {
+  REEL_ASSIGN_OR_RETURN(const WeightSet own, WeightSet::OpenFile(path));
+  REEL_RETURN_IF_ERROR(CheckArchitecture(own, {"ltxv", "pig", "cow"}));
+  REEL_ASSIGN_OR_RETURN(const WeightSet file, WithPrefixes(own, part));
+  REEL_RETURN_IF_ERROR(CheckOthers(*options_, file, path));
+  const bool released = HasReleasedNames(file, part);
+  REEL_ASSIGN_OR_RETURN(WeightSet weights,
+                        released ? WeightsOfFile(file, part) : absl::StatusOr<WeightSet>(file));
+  if (file_.has_value()) {
+    if (WeightsOfFile(*file_, part).ok()) {
+      return BroughtTwice(ModelPartOf(part), options_->path, path);
+    }
+    REEL_ASSIGN_OR_RETURN(nlohmann::json config, ConfigOfFile(file, file_config_, part));
+    return StoredPart{path, std::move(config), std::move(weights)};
+  }
+  const std::string folder = absl::StrCat(options_->path, "/", NamesOf(part).folder);
+  const std::string config_file = folder + "/config.json";
+  REEL_RETURN_IF_ERROR(CheckHasNone(folder, kDiffusersStem, ModelPartOf(part), path));
+  REEL_ASSIGN_OR_RETURN(nlohmann::json config, ReadConfig(NamesOf(part).folder, config_file));
+  REEL_RETURN_IF_ERROR(TakeQuantisationConfig(config, config_file, weights.layout()));
+  return StoredPart{config_file, std::move(config), std::move(weights)};
+}
+
 absl::StatusOr<StoredPart> ModelParts::Get(FilePart part) const {
+  REEL_ASSIGN_OR_RETURN(const std::string* const path, PartFileOf(part));
+  if (path != nullptr) return GetPartFile(*path, part);
   if (!file_.has_value()) {
-    return OpenFolder(options_->path, NamesOf(part).folder, "diffusion_pytorch_model", *options_);
+    return OpenFolder(options_->path, NamesOf(part).folder, kDiffusersStem, *options_);
   }
   REEL_ASSIGN_OR_RETURN(WeightSet weights, WeightsOfFile(*file_, part));
   REEL_ASSIGN_OR_RETURN(nlohmann::json config, ConfigOfFile(*file_, file_config_, part));
@@ -56,7 +127,13 @@ absl::StatusOr<StoredPart> ModelParts::Get(FilePart part) const {
 }
 
 absl::StatusOr<StoredPart> ModelParts::TextEncoder() const {
-  return OpenFolder(TextFolderOf(*options_), "text_encoder", "model", *options_);
+  const std::string folder = TextFolderOf(*options_) + "/text_encoder";
+  const std::string config_file = folder + "/config.json";
+  REEL_ASSIGN_OR_RETURN(nlohmann::json config, ReadConfig("text_encoder", config_file));
+  REEL_ASSIGN_OR_RETURN(WeightSet weights,
+                        OpenPart(*options_, ModelPart::kTextEncoder, folder, "model"));
+  REEL_RETURN_IF_ERROR(TakeQuantisationConfig(config, config_file, weights.layout()));
+  return StoredPart{config_file, std::move(config), std::move(weights)};
 }
 
 absl::StatusOr<SchedulerConfig> ModelParts::Scheduler() const {

@@ -27,11 +27,15 @@ class ModelParts {
 
   // NOT_FOUND names the file that is missing.
   absl::StatusOr<StoredPart> Get(FilePart part) const;
-  // The text encoder is beside a single file.
+  // The text encoder is beside a single file, or a part of its own.
   absl::StatusOr<StoredPart> TextEncoder() const;
   absl::StatusOr<SchedulerConfig> Scheduler() const;
 
  private:
+  absl::StatusOr<StoredPart> GetPartFile(const std::string& path, FilePart part) const;
+  // The vocoder comes with the audio autoencoder, or is where it would be without parts.
+  absl::StatusOr<const std::string*> PartFileOf(FilePart part) const;
+
   explicit ModelParts(const LoadOptions& options) : options_(&options) {}
 
   const LoadOptions* options_;

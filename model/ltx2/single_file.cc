@@ -3,6 +3,7 @@
 #include "model/ltx2/single_file.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -19,6 +20,9 @@ namespace {
 
 constexpr absl::string_view kTransformer = "model.diffusion_model.";
 constexpr absl::string_view kProjection = "text_embedding_projection.";
+constexpr std::array<absl::string_view, 5> kPrefixes = {kTransformer, kProjection, "vae.",
+                                                        "audio_vae.", "vocoder."};
+constexpr absl::string_view kMeans = "per_channel_statistics.mean-of-means";
 constexpr absl::string_view kEncoderBlock = "encoder.down_blocks.";
 constexpr absl::string_view kDecoderBlock = "decoder.up_blocks.";
 
@@ -121,6 +125,25 @@ std::optional<std::string> VocoderName(absl::string_view name) {
                                     {"downsample.lowpass.", "downsample."}});
 }
 
+bool HasEither(const WeightSet& file, absl::string_view prefix, absl::string_view name) {
+  return file.Find(std::string(name)) != nullptr ||
+         file.Find(absl::StrCat(prefix, name)) != nullptr;
+}
+
+absl::string_view PrefixOf(FilePart part) {
+  switch (part) {
+    case FilePart::kTransformer:
+    case FilePart::kConnectors:
+      return kTransformer;
+    case FilePart::kVae:
+      return "vae.";
+    case FilePart::kAudioVae:
+    case FilePart::kVocoder:
+      break;
+  }
+  return "audio_vae.";  // a file of both has the vocoder's own prefix
+}
+
 int LastEncoderBlock(const WeightSet& file) {
   int last = -1;
   for (const auto& [name, tensor] : file.tensors()) {
@@ -150,9 +173,39 @@ PartNames NamesOf(FilePart part) {
 }
 
 bool IsLtx2File(const WeightSet& file) {
-  return file.Find(absl::StrCat(kTransformer,
-                                "av_ca_a2v_gate_adaln_single.emb.timestep_embedder.linear_1."
-                                "weight")) != nullptr;
+  return HasEither(file, kTransformer,
+                   "av_ca_a2v_gate_adaln_single.emb.timestep_embedder.linear_1.weight");
+}
+
+bool HasReleasedNames(const WeightSet& file, FilePart part) {
+  const auto any = [&file](absl::string_view text) {
+    return std::any_of(file.tensors().begin(), file.tensors().end(),
+                       [text](const auto& entry) { return absl::StrContains(entry.first, text); });
+  };
+  switch (part) {
+    case FilePart::kTransformer:
+      return HasEither(file, kTransformer, "patchify_proj.weight");
+    case FilePart::kConnectors:
+      return any("_embeddings_connector.") || any(kProjection);
+    case FilePart::kVae:
+      return HasEither(file, "vae.", kMeans);
+    case FilePart::kAudioVae:
+      return HasEither(file, "audio_vae.", kMeans);
+    case FilePart::kVocoder:
+      break;
+  }
+  return any("vocoder.");
+}
+
+absl::StatusOr<WeightSet> WithPrefixes(const WeightSet& file, FilePart part) {
+  if (!HasReleasedNames(file, part)) return file;
+  const absl::string_view own = PrefixOf(part);
+  return file.Renamed([own](const std::string& name) -> std::optional<std::string> {
+    for (const absl::string_view known : kPrefixes) {
+      if (absl::StartsWith(name, known)) return name;
+    }
+    return absl::StrCat(own, name);
+  });
 }
 
 std::optional<std::string> NameInFolder(FilePart part, const std::string& original,

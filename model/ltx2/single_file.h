@@ -14,6 +14,8 @@
 
 namespace reel::model::ltx2 {
 
+// Whether it has LTX-2's transformer, with or without the prefix that a released file has before
+// its names.
 bool IsLtx2File(const WeightSet& file);
 
 // The parts of a file.
@@ -30,6 +32,12 @@ PartNames NamesOf(FilePart part);
 // diffusers drops. `last_encoder_block` is the last of the video encoder's flat list.
 std::optional<std::string> NameInFolder(FilePart part, const std::string& original,
                                         int last_encoder_block);
+
+// Whether a file of parts has the names of a released file (true) or those of a folder.
+bool HasReleasedNames(const WeightSet& file, FilePart part);
+// Puts the prefix of a released file before the names that lack it: a file of one part may leave it
+// out. Names of a folder stay.
+absl::StatusOr<WeightSet> WithPrefixes(const WeightSet& file, FilePart part);
 
 // FAILED_PRECONDITION: the part is missing.
 absl::StatusOr<WeightSet> WeightsOfFile(const WeightSet& file, FilePart part);

@@ -11,6 +11,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/attention_ops.h"
 #include "model/bridge/upload.h"
+#include "model/text/gguf_names.h"
 
 namespace reel::model {
 namespace {
@@ -25,10 +26,15 @@ std::optional<std::string> NameInTextModel(const std::string& name) {
   return std::nullopt;
 }
 
-// Norms multiply by 1 + w in fp32, w rounded to the model's type.
-at::Tensor TakeNorm(Weights& weights, const std::string& name, int64_t width) {
+// Norms multiply by 1 + w in fp32, w rounded to the model's type. GGUF has 1 + w.
+at::Tensor TakeNorm(Weights& weights, const std::string& name, int64_t width, double lacks) {
+  if (lacks == 0) return weights.TakeAs(name + ".weight", {width}, at::kFloat);
   const at::Tensor weight = weights.Take(name + ".weight", {width});
-  return weight.defined() ? weight.to(at::kFloat) + 1 : weight;
+  return weight.defined() ? weight.to(at::kFloat) + lacks : weight;
+}
+
+absl::StatusOr<WeightSet> TextModelOf(const WeightSet& stored, const GemmaConfig& config) {
+  return HasGgufNames(stored) ? GemmaOfGguf(stored, config) : stored.Renamed(NameInTextModel);
 }
 
 // x cos + (the halves of x, exchanged, the second negative) sin.
@@ -40,17 +46,20 @@ at::Tensor Turned(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
 }  // namespace
 
 GemmaEncoder::Block GemmaEncoder::TakeBlock(Weights& weights, int64_t index,
-                                            const GemmaConfig& config) {
+                                            const GemmaConfig& config, double norms_lack) {
   const std::string layer = absl::StrCat("layers.", index, ".");
   const std::string attention = layer + "self_attn.", mlp = layer + "mlp.";
   const int64_t queries = config.num_heads * config.head_dim;
   Block block;
-  block.before_attention = TakeNorm(weights, layer + "input_layernorm", config.width);
-  block.behind_attention = TakeNorm(weights, layer + "post_attention_layernorm", config.width);
-  block.before_feed_forward = TakeNorm(weights, layer + "pre_feedforward_layernorm", config.width);
-  block.behind_feed_forward = TakeNorm(weights, layer + "post_feedforward_layernorm", config.width);
-  block.query_norm = TakeNorm(weights, attention + "q_norm", config.head_dim);
-  block.key_norm = TakeNorm(weights, attention + "k_norm", config.head_dim);
+  block.before_attention = TakeNorm(weights, layer + "input_layernorm", config.width, norms_lack);
+  block.behind_attention =
+      TakeNorm(weights, layer + "post_attention_layernorm", config.width, norms_lack);
+  block.before_feed_forward =
+      TakeNorm(weights, layer + "pre_feedforward_layernorm", config.width, norms_lack);
+  block.behind_feed_forward =
+      TakeNorm(weights, layer + "post_feedforward_layernorm", config.width, norms_lack);
+  block.query_norm = TakeNorm(weights, attention + "q_norm", config.head_dim, norms_lack);
+  block.key_norm = TakeNorm(weights, attention + "k_norm", config.head_dim, norms_lack);
   block.query = TakeLinear(weights, attention + "q_proj", config.width, queries, false);
   block.key_value = TakeLinears(weights, {attention + "k_proj", attention + "v_proj"}, config.width,
                                 config.num_key_heads * config.head_dim, false);
@@ -63,13 +72,14 @@ GemmaEncoder::Block GemmaEncoder::TakeBlock(Weights& weights, int64_t index,
 
 absl::StatusOr<GemmaEncoder> GemmaEncoder::Load(const WeightSet& stored, const GemmaConfig& config,
                                                 at::ScalarType dtype, at::Device device) {
-  REEL_ASSIGN_OR_RETURN(const WeightSet text_model, stored.Renamed(NameInTextModel));
+  REEL_ASSIGN_OR_RETURN(const WeightSet text_model, TextModelOf(stored, config));
+  const double norms_lack = HasGgufNames(stored) ? 0 : 1;
   Weights weights(text_model, dtype, device);
   GemmaEncoder model(config);
   model.embedding_ = weights.Take("embed_tokens.weight", {config.vocab_size, config.width});
-  model.final_norm_ = TakeNorm(weights, "norm", config.width);
+  model.final_norm_ = TakeNorm(weights, "norm", config.width, norms_lack);
   for (int64_t i = 0; i < config.num_layers(); ++i) {
-    model.blocks_.push_back(TakeBlock(weights, i, config));
+    model.blocks_.push_back(TakeBlock(weights, i, config, norms_lack));
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
   model.bytes_ = weights.bytes();

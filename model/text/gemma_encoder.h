@@ -16,8 +16,8 @@ namespace reel::model {
 // Immutable after loading.
 class GemmaEncoder {
  public:
-  // Loads the tensors of the text model, with any prefix to their names. The vision part is not
-  // read.
+  // Loads the tensors of the text model, with any prefix to their names, or under GGUF's. The
+  // vision part is not read.
   static absl::StatusOr<GemmaEncoder> Load(const WeightSet& stored, const GemmaConfig& config,
                                            at::ScalarType dtype, at::Device device);
 
@@ -50,7 +50,9 @@ class GemmaEncoder {
 
   explicit GemmaEncoder(const GemmaConfig& config) : config_(config) {}
 
-  static Block TakeBlock(Weights& weights, int64_t index, const GemmaConfig& config);
+  // Adds to the weights of norms what they lack of being factors: 1, or 0 in GGUF.
+  static Block TakeBlock(Weights& weights, int64_t index, const GemmaConfig& config,
+                         double norms_lack);
   Places PlacesOf(const GemmaConfig::Attention& attention, int64_t position, int64_t count,
                   int64_t window) const;
   at::Tensor Norm(const Ops& ops, const at::Tensor& x, const at::Tensor& weight) const;

@@ -7,6 +7,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/attention_ops.h"
 #include "model/bridge/upload.h"
+#include "model/text/gguf_names.h"
 #include "model/weights/config_reader.h"
 #include "nlohmann/json.hpp"
 
@@ -93,6 +94,10 @@ T5Encoder::Block T5Encoder::TakeBlock(Weights& weights, int64_t index, const T5C
 
 absl::StatusOr<T5Encoder> T5Encoder::Load(const WeightSet& stored, const T5Config& config,
                                           at::ScalarType dtype, at::Device device) {
+  if (HasGgufNames(stored)) {
+    REEL_ASSIGN_OR_RETURN(const WeightSet renamed, T5OfGguf(stored));
+    return Load(renamed, config, dtype, device);
+  }
   Weights weights(stored, dtype, device);
   T5Encoder model(config);
   // The table has two names; a file may hold either or both.

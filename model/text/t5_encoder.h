@@ -32,6 +32,7 @@ absl::StatusOr<T5Config> ReadT5Config(const nlohmann::json& json, const std::str
 // Immutable after loading.
 class T5Encoder {
  public:
+  // Takes the names of transformers or of GGUF.
   static absl::StatusOr<T5Encoder> Load(const WeightSet& stored, const T5Config& config,
                                         at::ScalarType dtype, at::Device device);
 

@@ -8,6 +8,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
+#include "model/weights/part_files.h"
 #include "model/weights/quantisation_config.h"
 #include "model/weights/weight_set.h"
 #include "nlohmann/json.hpp"
@@ -42,7 +43,7 @@ absl::StatusOr<PromptEncoder> LoadPromptEncoder(const LoadOptions& options, at::
   REEL_ASSIGN_OR_RETURN(T5Tokenizer tokenizer, T5Tokenizer::Load(folder + "/tokenizer"));
   REEL_ASSIGN_OR_RETURN(nlohmann::json json, ReadJsonFile(config_file));
   REEL_ASSIGN_OR_RETURN(const WeightSet stored,
-                        WeightSet::OpenFolder(encoder_folder, "model", options.random_weights));
+                        OpenPart(options, ModelPart::kTextEncoder, encoder_folder, "model"));
   REEL_RETURN_IF_ERROR(TakeQuantisationConfig(json, config_file, stored.layout()));
   REEL_ASSIGN_OR_RETURN(const T5Config config, ReadT5Config(json, config_file));
   REEL_ASSIGN_OR_RETURN(T5Encoder encoder, T5Encoder::Load(stored, config, dtype, device));

@@ -7,6 +7,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
+#include "model/weights/part_files.h"
 #include "model/weights/weight_set.h"
 #include "nlohmann/json.hpp"
 
@@ -31,6 +32,19 @@ absl::StatusOr<UpsamplerConfig> CheckedConfig(ReadUpsampler read, const nlohmann
                                    : "in_channels is not the autoencoder's latent_channels"));
 }
 
+// As it is released, with its configuration in the metadata.
+absl::StatusOr<std::optional<LatentUpsampler>> ReadUpsamplerFile(const std::string& file,
+                                                                 ReadUpsampler read,
+                                                                 int64_t channels,
+                                                                 at::ScalarType dtype,
+                                                                 at::Device device) {
+  REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFile(file));
+  REEL_ASSIGN_OR_RETURN(const nlohmann::json json,
+                        ParseJson(stored.Metadata("config"), file + ": metadata"));
+  REEL_ASSIGN_OR_RETURN(const UpsamplerConfig config, CheckedConfig(read, json, file, channels));
+  return LatentUpsampler::Load(stored, config, dtype, device);
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<LatentUpsampler>> FindUpsampler(const LoadOptions& options,
@@ -39,6 +53,12 @@ absl::StatusOr<std::optional<LatentUpsampler>> FindUpsampler(const LoadOptions& 
                                                              at::Device device) {
   const std::string folder = UpsamplerFolderOf(options);
   const std::string config_file = folder + "/config.json", file = folder + ".safetensors";
+  if (const std::string* const part = FileOf(options, ModelPart::kUpsampler)) {
+    for (const std::string& own : {config_file, file}) {
+      if (IsFile(own)) return BroughtTwice(ModelPart::kUpsampler, own, *part);
+    }
+    return ReadUpsamplerFile(*part, read, channels, dtype, device);
+  }
   if (IsFile(config_file)) {
     REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(config_file));
     REEL_ASSIGN_OR_RETURN(const WeightSet stored,
@@ -48,11 +68,7 @@ absl::StatusOr<std::optional<LatentUpsampler>> FindUpsampler(const LoadOptions& 
     return LatentUpsampler::Load(stored, config, dtype, device);
   }
   if (IsFile(file) && !options.random_weights.has_value()) {
-    REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFile(file));
-    REEL_ASSIGN_OR_RETURN(const nlohmann::json json,
-                          ParseJson(stored.Metadata("config"), file + ": metadata"));
-    REEL_ASSIGN_OR_RETURN(const UpsamplerConfig config, CheckedConfig(read, json, file, channels));
-    return LatentUpsampler::Load(stored, config, dtype, device);
+    return ReadUpsamplerFile(file, read, channels, dtype, device);
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/program/nearest_path.h"
 #include "kernels/base/status_macros.h"
+#include "model/weights/gguf_header.h"
 #include "model/weights/json_file.h"
 #include "model/weights/mapped_file.h"
 #include "model/weights/safetensors_header.h"
@@ -40,7 +41,6 @@ std::string_view OtherKind(std::string_view bytes) {
     return "is a pickled PyTorch file, which can run code when it is read; use the safetensors "
            "file";
   }
-  if (bytes.starts_with("GGUF")) return "is a GGUF file; use the safetensors file";
   return {};
 }
 
@@ -69,13 +69,13 @@ absl::StatusOr<Checkpoint> ExamineFile(const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
   const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()),
                                file.bytes().size());
-  // A file that claims to be safetensors gets the reader's error.
-  if (BeginsAsSafetensors(bytes) || path.ends_with(".safetensors")) {
+  // A file that claims to be a weight file gets the reader's error.
+  if (BeginsAsSafetensors(bytes) || BeginsAsGguf(file.bytes()) || path.ends_with(".safetensors")) {
     REEL_ASSIGN_OR_RETURN(checkpoint.file, WeightSet::OpenFile(path));
     return checkpoint;
   }
   const std::string_view kind = OtherKind(bytes);
-  return NotAModel(path, kind.empty() ? "is not a safetensors file" : kind);
+  return NotAModel(path, kind.empty() ? "is neither a safetensors nor a GGUF file" : kind);
 }
 
 absl::StatusOr<Checkpoint> ExamineFolder(const std::string& path) {
@@ -111,10 +111,11 @@ bool IsFile(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
-bool IsSafetensorsFile(const std::string& path) {
+bool IsWeightFile(const std::string& path) {
   const auto file = MappedFile::Open(path);
-  return file.ok() && BeginsAsSafetensors({reinterpret_cast<const char*>(file->bytes().data()),
-                                           file->bytes().size()});
+  return file.ok() && (BeginsAsGguf(file->bytes()) ||
+                       BeginsAsSafetensors({reinterpret_cast<const char*>(file->bytes().data()),
+                                            file->bytes().size()}));
 }
 
 }  // namespace reel::model

@@ -22,7 +22,7 @@ absl::StatusOr<Checkpoint> Examine(const std::string& path);
 // A file, and no folder, is at `path`.
 bool IsFile(const std::string& path);
 
-// Whether `path` is a file that begins as safetensors do.
-bool IsSafetensorsFile(const std::string& path);
+// Whether `path` is a file that begins as safetensors or GGUF do.
+bool IsWeightFile(const std::string& path);
 
 }  // namespace reel::model

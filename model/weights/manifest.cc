@@ -95,7 +95,7 @@ absl::StatusOr<std::string> VerifyFiles(const std::string& manifest,
   for (const ListedFile& file : files) {
     const auto listed = sums.find(file.name);
     if (listed == sums.end()) {
-      if (!file.name.ends_with(".safetensors") && !IsSafetensorsFile(file.path)) continue;
+      if (!file.name.ends_with(".safetensors") && !IsWeightFile(file.path)) continue;
       return absl::FailedPreconditionError(
           absl::StrCat("a weight file is not in its manifest: ", file.path, ": no ", file.name,
                        " in ", manifest));

@@ -46,10 +46,11 @@ TEST(Examine, SaysWhatAFileIsInstead) {
   EXPECT_THAT(ErrorOf(folder.Write("a.bin", pickle)),
               AllOf(HasSubstr("pickled"), HasSubstr("a.bin")));
   EXPECT_THAT(ErrorOf(folder.Write("a.pt", zip)), HasSubstr("pickled"));
-  EXPECT_THAT(ErrorOf(folder.Write("a.gguf", "GGUF rest")), HasSubstr("GGUF"));
+  EXPECT_THAT(ErrorOf(folder.Write("a.gguf", "GGUF rest")), HasSubstr("GGUF versions 2 and 3"));
   EXPECT_THAT(ErrorOf(folder.Write("m.safetensors.index.json", R"({"weight_map": {}})")),
               HasSubstr("give the folder"));
-  EXPECT_THAT(ErrorOf(folder.Write("a.txt", "what is this")), HasSubstr("not a safetensors file"));
+  EXPECT_THAT(ErrorOf(folder.Write("a.txt", "what is this")),
+              HasSubstr("neither a safetensors nor a GGUF file"));
 }
 
 TEST(Examine, SaysWhatIsWrongWithABrokenOne) {
@@ -82,11 +83,12 @@ TEST(Examine, NamesTheModelThatMayHaveBeenMeant) {
                         hub.File("models--x")));
 }
 
-TEST(IsSafetensorsFile, LooksAtTheBytesAlone) {
+TEST(IsWeightFile, LooksAtTheBytesAlone) {
   const reel::testing::TempFolder folder;
-  EXPECT_TRUE(IsSafetensorsFile(folder.Write("a.bin", SafetensorsOf({{"w", {2}}}))));
-  EXPECT_FALSE(IsSafetensorsFile(folder.Write("a.safetensors", "no weights")));
-  EXPECT_FALSE(IsSafetensorsFile(folder.path() + "/nowhere"));
+  EXPECT_TRUE(IsWeightFile(folder.Write("a.bin", SafetensorsOf({{"w", {2}}}))));
+  EXPECT_TRUE(IsWeightFile(folder.Write("b.bin", "GGUF")));
+  EXPECT_FALSE(IsWeightFile(folder.Write("a.safetensors", "no weights")));
+  EXPECT_FALSE(IsWeightFile(folder.path() + "/nowhere"));
 }
 
 }  // namespace
