@@ -217,6 +217,12 @@ void AddDoctor(CLI::App& app, Action& action) {
       .add_option("--text-folder", flags->text_folder,
                   "With --model: the folder with text_encoder/ and tokenizer/ of a single file")
       ->needs(model);
+  command
+      .add_option("--part", flags->parts,
+                  "With --model: PART=FILE, a part's weights in a file of its own (transformer, "
+                  "vae, audio_vae, text_encoder, connectors or upsampler)")
+      ->needs(model)
+      ->allow_extra_args(false);
   command.add_option("--manifest", flags->manifest, "With --model: SHA-256 sums that must match")
       ->needs(model);
   command

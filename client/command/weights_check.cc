@@ -40,6 +40,7 @@ Check CheckWeights(const std::string& folder, const WeightsFlags& flags) {
   std::vector<std::string> words = {"--check", "--json", "--model=" + flags.path};
   if (!flags.dtype.empty()) words.push_back("--dtype=" + flags.dtype);
   if (!flags.text_folder.empty()) words.push_back("--text-folder=" + flags.text_folder);
+  for (const std::string& part : flags.parts) words.push_back("--part=" + part);
   if (!flags.manifest.empty()) words.push_back("--manifest=" + flags.manifest);
   if (flags.random_weights) {
     words.push_back(absl::StrCat("--random-weights=", *flags.random_weights));

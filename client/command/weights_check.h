@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/command/exit_code.h"
 
@@ -25,6 +26,7 @@ struct WeightsFlags {
   std::string path;  // a folder or file, or a name that reel-render knows
   std::string dtype, text_folder, manifest;
   std::optional<uint64_t> random_weights;
+  std::vector<std::string> parts;  // "PART=FILE"
 };
 
 // `folder`: this program's folder.

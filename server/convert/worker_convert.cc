@@ -69,6 +69,17 @@ WorkerSettings SettingsFromProto(const worker::v1::Configure& proto) {
   return settings;
 }
 
+std::vector<model::PartFile> PartsFromProto(
+    const google::protobuf::RepeatedPtrField<worker::v1::PartFile>& parts) {
+  std::vector<model::PartFile> files;
+  for (const worker::v1::PartFile& part : parts) {
+    // Names were checked with the configuration.
+    const auto named = model::PartNamed(part.part());
+    if (named.has_value()) files.push_back({*named, part.path()});
+  }
+  return files;
+}
+
 worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   worker::v1::LoadModel proto;
   proto.set_model(options.name);
@@ -78,6 +89,11 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   proto.set_text_folder(options.text_folder);
   *proto.mutable_warm_up() = WarmUpToProto(options.warm_up);
   proto.set_on_demand(options.on_demand);
+  for (const model::PartFile& file : options.parts) {
+    worker::v1::PartFile& part = *proto.add_parts();
+    part.set_part(std::string(NameOf(file.part)));
+    part.set_path(file.path);
+  }
   if (options.random_weights) proto.mutable_random_weights()->set_seed(*options.random_weights);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
@@ -89,6 +105,7 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
           .dtype = proto.dtype(),
           .test_card = TestCardFromProto(proto.test_card()),
           .text_folder = proto.text_folder(),
+          .parts = PartsFromProto(proto.parts()),
           .manifest_file = proto.manifest_file(),
           .random_weights = proto.has_random_weights()
                                 ? std::optional(proto.random_weights().seed())

@@ -33,6 +33,9 @@ WorkerSettings SettingsFromProto(const worker::v1::Configure& proto);
 
 worker::v1::LoadModel LoadToProto(const model::LoadOptions& options);
 model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto);
+// Parts whose names no part has are left out.
+std::vector<model::PartFile> PartsFromProto(
+    const google::protobuf::RepeatedPtrField<worker::v1::PartFile>& parts);
 worker::v1::WarmUp WarmUpToProto(const model::WarmUp& warm_up);
 model::WarmUp WarmUpFromProto(const worker::v1::WarmUp& proto);
 worker::v1::WarmUp::Size SizeToProto(const model::WarmUpSize& size);

@@ -24,7 +24,7 @@ std::string DtypeOf(const model::ModelCard& card) {
 // Advice for a problem, beyond its own message.
 std::string AdviceOf(const model::ModelCheck& check) {
   if (check.wrong == Wrong::kPath) {
-    return "Name a folder that has model_index.json, or a .safetensors file, of a model that this "
+    return "Name a folder that has model_index.json, or a file of weights, of a model that this "
            "build reads.";
   }
   if (absl::IsInvalidArgument(check.status)) return "Take one of the types that are named.";

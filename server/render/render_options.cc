@@ -91,6 +91,26 @@ std::string Refusal(const RenderOptions& options) {
   return "";
 }
 
+// "PART=FILE"; nullopt: it is not.
+std::optional<model::PartFile> PartOf(const std::string& word) {
+  const size_t equals = word.find('=');
+  if (equals == std::string::npos || equals + 1 == word.size()) return std::nullopt;
+  const auto part = model::PartNamed(std::string_view(word).substr(0, equals));
+  if (!part.has_value()) return std::nullopt;
+  return model::PartFile{*part, word.substr(equals + 1)};
+}
+
+std::string PartProblem(const std::string& word) {
+  if (PartOf(word).has_value()) return "";
+  return absl::StrCat("\"", word, "\" is not PART=FILE with a PART of ", model::PartNames());
+}
+
+std::vector<model::PartFile> PartsOf(const std::vector<std::string>& words) {
+  std::vector<model::PartFile> files;
+  for (const std::string& word : words) files.push_back(*PartOf(word));
+  return files;
+}
+
 void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
   app.add_option(
       "--model", model,
@@ -102,6 +122,13 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
                  "cuda:0+cuda:1");
   app.add_option("--text-folder", options.text_folder,
                  "Folder with text_encoder/ and tokenizer/, for a model in a single file");
+  app.add_option_function<std::vector<std::string>>(
+         "--part",
+         [&options](const std::vector<std::string>& words) { options.parts = PartsOf(words); },
+         absl::StrCat("PART=FILE: a part's weights in a file of its own, GGUF or safetensors; of ",
+                      model::PartNames()))
+      ->check(PartProblem)
+      ->allow_extra_args(false);
   app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
   app.add_option("--random-weights", options.random_weights,
                  "Seed of random weights, for benchmarks with a folder that has only "
@@ -189,6 +216,7 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.path = options.model_path;
   load.dtype = options.dtype;
   load.text_folder = options.text_folder;
+  load.parts = options.parts;
   load.manifest_file = options.manifest_file;
   load.random_weights = options.random_weights;
   load.computes_in_bf16 = options.computes_in_bf16;

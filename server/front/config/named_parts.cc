@@ -31,6 +31,10 @@ std::vector<std::string> MissingParts(const ServerOptions& options,
     CheckFile(at + "path", options.models[i].path, problems);
     CheckFile(at + "manifest_file", options.models[i].manifest_file, problems);
     CheckFile(at + "text_folder", options.models[i].text_folder, problems);
+    const std::vector<model::PartFile>& parts = options.models[i].parts;
+    for (size_t part = 0; part < parts.size(); ++part) {
+      CheckFile(absl::StrCat(at, "parts[", part, "].path"), parts[part].path, problems);
+    }
   }
   if (cuda_library.empty() || access(cuda_library.c_str(), R_OK) == 0) return problems;
   for (size_t i = 0; i < options.workers.size(); ++i) {

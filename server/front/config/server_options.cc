@@ -97,6 +97,7 @@ void CheckWithoutWeights(int index, const pb::Model& model, Reader& reader) {
   check("manifest_file", model.manifest_file());
   check("text_folder", model.text_folder());
   if (model.has_random_weights()) check("random_weights", "set");
+  if (model.parts_size() > 0) check("parts", "set");
 }
 
 // How large a video may be is the model's to say, when it is loaded.
@@ -119,6 +120,26 @@ model::WarmUp ReadWarmUp(const std::string& key, const worker::v1::WarmUp& warm_
   return WarmUpFromProto(warm_up);
 }
 
+std::vector<model::PartFile> ReadParts(int index, const pb::Model& model, Reader& reader) {
+  std::set<std::string> named;
+  for (int i = 0; i < model.parts_size(); ++i) {
+    const worker::v1::PartFile& file = model.parts(i);
+    const std::string key = absl::StrCat(At("models", index, "parts"), "[", i, "]");
+    if (!model::PartNamed(file.part()).has_value()) {
+      reader.Problem(key + ".part",
+                     absl::StrCat("unknown part \"", file.part(), "\": ", model::PartNames()));
+    } else if (!named.insert(file.part()).second) {
+      reader.Problem(key + ".part", absl::StrCat("two files bring \"", file.part(), "\""));
+    }
+    if (file.path().empty()) reader.Problem(key + ".path", "is missing");
+  }
+  if (model.has_path() && model.has_random_weights() && model.parts_size() > 0) {
+    reader.Problem(At("models", index, "parts"),
+                   "random weights read no files; leave out one of the two");
+  }
+  return PartsFromProto(model.parts());
+}
+
 std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reader& reader) {
   std::vector<model::LoadOptions> out;
   std::set<std::string> names;
@@ -128,6 +149,7 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
     model::LoadOptions options{model.name(), model.path(), model.dtype(), {}};
     options.manifest_file = model.manifest_file();
     options.text_folder = model.text_folder();
+    options.parts = ReadParts(i, model, reader);
     options.warm_up = ReadWarmUp(At("models", i, "warm_up"), model.warm_up(), reader);
     options.on_demand = model.on_demand();
     if (model.has_random_weights()) options.random_weights = model.random_weights().seed();

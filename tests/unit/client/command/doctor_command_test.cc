@@ -76,6 +76,9 @@ TEST_F(RendererTest, FlagsAreHandedOn) {
   EXPECT_NE(out_.find("--check --json --model=/m --dtype=fp16 --text-folder=/t --manifest=/s"),
             std::string::npos)
       << out_;
+  EXPECT_EQ(Doctor(script, {"--part", "vae=/v", "--part", "transformer=/t.gguf"}), 3);
+  EXPECT_NE(out_.find("--model=/m --part=vae=/v --part=transformer=/t.gguf"), std::string::npos)
+      << out_;
   EXPECT_EQ(Run({"doctor", "--dtype", "fp16"}), 2);
 }
 

@@ -49,6 +49,7 @@ TEST(WorkerConvert, CarriesEverySettingThatWorkersTake) {
   for (worker::v1::LoadModel& load : *sent.mutable_models()) {
     load.clear_path();
     load.clear_revision();  // of a command
+    for (worker::v1::PartFile& file : *load.mutable_parts()) file.set_part("vae");
   }
   EXPECT_EQ(Difference(sent, SettingsToProto(SettingsFromProto(sent))), "");
 }

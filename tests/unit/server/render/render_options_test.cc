@@ -73,6 +73,23 @@ TEST(ParseRenderOptions, TakesTheModelThatCameAlongUnlessAnotherIsNamed) {
   EXPECT_EQ(LoadOptionsOf(*parse({})).random_weights, std::nullopt);
 }
 
+TEST(ParseRenderOptions, NamesPartsByTheirFiles) {
+  int exit_code = 0;
+  const auto parse = [&](std::vector<std::string> extra) {
+    extra.insert(extra.end(), {"--model", "testcard", "--prompt", "x", "--output", "a.mp4"});
+    return ParseRenderOptions(extra, "", exit_code);
+  };
+  const auto options = parse({"--part", "transformer=/a=b.gguf", "--part", "vae=v"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(LoadOptionsOf(*options).parts,
+            (std::vector<model::PartFile>{{model::ModelPart::kTransformer, "/a=b.gguf"},
+                                          {model::ModelPart::kVae, "v"}}));
+  for (const char* wrong : {"unet=/a", "vae", "vae=", "=/a"}) {
+    EXPECT_FALSE(parse({"--part", wrong})) << wrong;
+    EXPECT_EQ(exit_code, kUsage);
+  }
+}
+
 TEST(ParseRenderOptions, AModelThatIsNotThereIsRefusedWithTheNearest) {
   const reel::testing::TempFolder models;
   std::filesystem::create_directory(models.File("LTX-Video"));

@@ -24,6 +24,7 @@ constexpr char kBase[] = R"(
   http { listen: "127.0.0.1:4" hosts: "h" allow_origins: "http://o" playground: false tls: false model_aliases { key: "k" value: "v" } max_streams_per_tenant: 9 }
   auth { tokens_file: "/t" tenants { name: "a" } }
   models { name: "m" path: "/m" dtype: "bf16" manifest_file: "/f" text_folder: "/x"
+    parts { part: "vae" path: "/v" }
     warm_up { sizes { width: 64 height: 96 num_frames: 9 } } }
   models { name: "t" test_card { faults { kind: "exit" step: 3 prompt_contains: "x" times: 2 }
     memory { weights: 1 } } }
@@ -77,6 +78,8 @@ std::string TextOf(const ServerOptions& o) {
   for (const model::LoadOptions& m : o.models) {
     dump.Line(m.name, m.path, m.dtype, m.text_folder, m.manifest_file, m.warm_up.off, m.on_demand,
               m.random_weights.value_or(0));
+    for (const model::PartFile& file : m.parts)
+      dump.Line(std::string(model::NameOf(file.part)), file.path);
     for (const model::WarmUpSize& size : m.warm_up.sizes) {
       dump.Line(size.width, size.height, size.num_frames);
     }

@@ -28,6 +28,9 @@ TEST(NamedParts, EveryFileOfAModelMustBeThere) {
   options.models[1].manifest_file = folder.Write("sums", "");
   options.models[1].text_folder.clear();
   EXPECT_THAT(MissingParts(options, ""), IsEmpty());
+  options.models[1].parts = {{model::ModelPart::kVae, folder.File("vae.gguf")}};
+  EXPECT_THAT(MissingParts(options, ""), ElementsAre(StartsWith("models[1].parts[0].path:")));
+  options.models[1].parts.clear();
   options.models[1].path = folder.File("nowhere");
   EXPECT_THAT(MissingParts(options, ""), ElementsAre(StartsWith("models[1].path:")));
   options.models[1].path = folder.File("sum");

@@ -187,6 +187,28 @@ TEST(ServerOptions, AModelsFilesTravelWithIt) {
   EXPECT_EQ(checked.options.models[0].text_folder, "/t");
 }
 
+TEST(ServerOptions, AModelsPartsMayBeFilesOfTheirOwn) {
+  const CheckedOptions checked = Check(
+      "models { name: 'm' path: '/m' parts { part: 'transformer' path: '/t.gguf' } "
+      "parts { part: 'text_encoder' path: '/e.gguf' } }");
+  EXPECT_THAT(checked.problems, IsEmpty());
+  EXPECT_THAT(checked.options.models[0].parts,
+              ElementsAre(model::PartFile{model::ModelPart::kTransformer, "/t.gguf"},
+                          model::PartFile{model::ModelPart::kTextEncoder, "/e.gguf"}));
+  const auto problems = [](const std::string& parts) {
+    return Check("models { name: 'm' path: '/m' " + parts + " }").problems;
+  };
+  EXPECT_THAT(problems("parts { part: 'unet' path: '/t' }"),
+              ElementsAre(AllOf(StartsWith("models[0].parts[0].part:"), HasSubstr("\"unet\""),
+                                HasSubstr("audio_vae"))));
+  EXPECT_THAT(problems("parts { part: 'vae' path: '/a' } parts { part: 'vae' path: '/b' }"),
+              ElementsAre(StartsWith("models[0].parts[1].part: two files")));
+  EXPECT_THAT(problems("parts { part: 'vae' }"),
+              ElementsAre(StartsWith("models[0].parts[0].path:")));
+  EXPECT_THAT(problems("random_weights {} parts { part: 'vae' path: '/a' }"),
+              ElementsAre(StartsWith("models[0].parts: random weights")));
+}
+
 TEST(ServerOptions, TenantsNeedTokensSinceWithoutThemEverybodyIsTheSameAdmin) {
   EXPECT_THAT(Check("auth { tenants { name: 'studio' } }").problems,
               ElementsAre(AllOf(StartsWith("auth.tenants[0].name:"), HasSubstr("tokens_file"),
@@ -213,11 +235,12 @@ TEST(ServerOptions, AProfileOnAnotherOneHasItsVariantsAndItsBase) {
 
 TEST(ServerOptions, TheTestCardHasNoWeightsToSayAnythingOf) {
   EXPECT_THAT(Check("models { name: 't' test_card {} dtype: 'bf16' manifest_file: '/m' "
-                    "text_folder: '/t' random_weights {} }")
+                    "text_folder: '/t' random_weights {} parts { part: 'vae' path: '/v' } }")
                   .problems,
               UnorderedElementsAre(
                   StartsWith("models[0].dtype:"), StartsWith("models[0].manifest_file:"),
-                  StartsWith("models[0].text_folder:"), StartsWith("models[0].random_weights:")));
+                  StartsWith("models[0].text_folder:"), StartsWith("models[0].random_weights:"),
+                  StartsWith("models[0].parts:")));
 }
 
 TEST(ServerOptions, RandomWeightsAreInNoManifest) {
