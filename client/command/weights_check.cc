@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/command/weights_check.h"
 
+#include <filesystem>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -26,6 +27,10 @@ std::string Facts(const Struct& line) {
   std::string facts = Field(line, "family").string_value();
   if (bytes > 0) {
     absl::StrAppend(&facts, ", ", HumanBytes(bytes), " as ", Field(line, "dtype").string_value());
+  }
+  for (const auto& [part, path] : Field(line, "parts").struct_value().fields()) {
+    absl::StrAppend(&facts, ", ", part, " from ",
+                    std::filesystem::path(path.string_value()).filename().string());
   }
   return facts;
 }

@@ -74,6 +74,12 @@ absl::StatusOr<ModelParts> ModelParts::Open(const LoadOptions& options) {
   ModelParts parts(options);
   if (!IsFile(options.path)) return parts;
   REEL_ASSIGN_OR_RETURN(parts.file_, WeightSet::OpenFile(options.path));
+  if (!parts.file_->Metadata("general.architecture").empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "a GGUF file of LTX-2 has no configuration: name it as the part transformer of a folder "
+        "that has (--part): ",
+        options.path));
+  }
   REEL_ASSIGN_OR_RETURN(parts.file_config_, ReadFileConfig(*parts.file_));
   const std::string text = TextFolderOf(options) + "/text_encoder/config.json";
   if (!IsFile(text)) {

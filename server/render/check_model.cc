@@ -2,6 +2,7 @@
 #include "server/render/check_model.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -36,6 +37,16 @@ std::string AdviceOf(const model::ModelCheck& check) {
          "(sha256sum), or fetch them again.";
 }
 
+// ", transformer from t.gguf"; empty without parts.
+std::string PartsText(const RenderOptions& options) {
+  std::string text;
+  for (const model::PartFile& file : options.parts) {
+    absl::StrAppend(&text, ", ", std::string(model::NameOf(file.part)), " from ",
+                    std::filesystem::path(file.path).filename().string());
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string CheckText(const model::ModelCheck& check, const RenderOptions& options) {
@@ -46,9 +57,10 @@ std::string CheckText(const model::ModelCheck& check, const RenderOptions& optio
   if (card.parameters == 0) {
     return absl::StrCat(ModelOf(options), " can be loaded: ", card.family, "\n");
   }
-  return absl::StrFormat("%s can be loaded: %s, %.1f million parameters, %.1f MB as %s\n",
+  return absl::StrFormat("%s can be loaded: %s, %.1f million parameters, %.1f MB as %s%s\n",
                          ModelOf(options), card.family, static_cast<double>(card.parameters) / 1e6,
-                         static_cast<double>(card.weight_bytes) / 1e6, DtypeOf(card));
+                         static_cast<double>(card.weight_bytes) / 1e6, DtypeOf(card),
+                         PartsText(options));
 }
 
 std::string CheckJson(const model::ModelCheck& check, const RenderOptions& options) {
@@ -58,6 +70,9 @@ std::string CheckJson(const model::ModelCheck& check, const RenderOptions& optio
     line["parameters"] = check.card.parameters;
     line["weightBytes"] = check.card.weight_bytes;
     line["dtype"] = DtypeOf(check.card);
+    for (const model::PartFile& file : options.parts) {
+      line["parts"][std::string(model::NameOf(file.part))] = file.path;
+    }
   } else {
     line["problem"] = std::string(check.status.message());
     line["advice"] = AdviceOf(check);

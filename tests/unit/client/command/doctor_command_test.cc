@@ -58,6 +58,8 @@ TEST_F(RendererTest, GoodWeightsAreDescribed) {
   EXPECT_EQ(
       Doctor(R"(echo '{"ok":true,"family":"LTX 9","weightBytes":3800000000,"dtype":"bf16"}')"), 0);
   EXPECT_EQ(out_, "ok       model: LTX 9, 3.8 GB as bf16\n");
+  EXPECT_EQ(Doctor(R"(echo '{"ok":true,"family":"LTX 9","parts":{"vae":"/files/v.gguf"}}')"), 0);
+  EXPECT_EQ(out_, "ok       model: LTX 9, vae from v.gguf\n");
 }
 
 TEST_F(RendererTest, AProblemComesWithWhatToDo) {

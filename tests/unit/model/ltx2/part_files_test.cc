@@ -140,6 +140,9 @@ TEST_F(PartFiles, AreRefusedWhereTwoBringOnePartOrOneHasMore) {
       {ModelPart::kTransformer,
        scratch_.Write("g", GgufFile({GgufPair("general.architecture", "gemma3")}, transformer))}};
   EXPECT_THAT(Refusal(), HasSubstr("'gemma3', expected ltxv"));
+  options_.parts.clear();
+  options_.path = Write("alone.gguf", transformer);
+  EXPECT_THAT(Refusal(), HasSubstr("name it as the part transformer"));
 }
 
 }  // namespace

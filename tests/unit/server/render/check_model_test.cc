@@ -32,6 +32,11 @@ TEST(CheckModel, DescribesWhatCanBeLoaded) {
             R"({"model":"/m","ok":true,"family":"LTX-Video 0.9.5","parameters":2000000,)"
             R"("weightBytes":4000000,"dtype":"bf16"})"
             "\n");
+  RenderOptions with_parts = OptionsFor("/m");
+  with_parts.parts = {{model::ModelPart::kTransformer, "/files/t.gguf"}};
+  EXPECT_THAT(CheckText(Good(), with_parts), HasSubstr("as bf16, transformer from t.gguf\n"));
+  EXPECT_THAT(CheckJson(Good(), with_parts),
+              HasSubstr(R"("parts":{"transformer":"/files/t.gguf"}})"));
   model::ModelCheck card;
   card.card.family = "test card";
   EXPECT_EQ(CheckText(card, OptionsFor("")), "testcard can be loaded: test card\n");
