@@ -98,6 +98,16 @@ TEST(WeightSet, OpensRegularFilesOnly) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(WeightSet, OpensNoPicklesWhateverTheyAreCalled) {
+  const reel::testing::TempFolder folder;
+  const std::string pickle = "\x80\x02}q and so on", zip = "PK\x03\x04 and so on";
+  for (const std::string& bytes : {pickle, zip}) {
+    const auto set = WeightSet::OpenFile(folder.Write("model.safetensors", bytes));
+    EXPECT_EQ(set.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(set.status().message()), HasSubstr("pickled"));
+  }
+}
+
 TEST(WeightSet, RenamesOnlyWhatHasAName) {
   const reel::testing::TempFolder folder;
   const auto set =
