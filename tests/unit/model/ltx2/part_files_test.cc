@@ -14,6 +14,7 @@
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/gguf_weights.h"
+#include "tests/unit/model/bridge/device_under_test.h"
 #include "tests/unit/model/ltx2/film.h"
 
 namespace reel::model::ltx2 {
@@ -71,7 +72,7 @@ class PartFiles : public ::testing::Test {
     return scratch_.Write(name, GgufFile({GgufPair("general.architecture", "ltxv")}, tensors));
   }
   Film FilmOf(const LoadOptions& options) const {
-    auto pipeline = LoadLtx2Pipeline(options, {});
+    auto pipeline = LoadLtx2Pipeline(options, DeviceUnderTest()->stream);
     EXPECT_TRUE(pipeline.ok()) << pipeline.status();
     return pipeline.ok() ? Make(**pipeline, TinySpec()) : Film();
   }

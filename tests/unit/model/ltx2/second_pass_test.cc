@@ -2,6 +2,7 @@
 // Films in two passes, against diffusers, and as the engine drives them.
 #include "model/ltx2/second_pass.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "model/pass_work.h"
 #include "model/resolve.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/temp_folder.h"
+#include "tests/unit/model/bridge/device_under_test.h"
 #include "tests/unit/model/ltx/pipeline_run.h"
 #include "tests/unit/model/ltx2/film.h"
 #include "tests/unit/model/ltx2/tiny_ltx2.h"
@@ -195,6 +198,21 @@ TEST_F(Ltx2TwoPass, TakesAnUpsamplerInOneFileInTheWordsOfItsRelease) {
   EXPECT_EQ(other->card().parameters, pipeline_->card().parameters);
   EXPECT_TRUE(
       at::equal(Make(*other, TwoPassSpec()).frames, Make(*pipeline_, TwoPassSpec()).frames));
+  // The same file elsewhere, as a part.
+  const reel::testing::TempFolder elsewhere;
+  LoadOptions options;
+  options.name = "tiny";
+  options.dtype = "fp32";
+  options.path = folder_.path();
+  options.parts = {{ModelPart::kUpsampler, elsewhere.File("x2.safetensors")}};
+  const std::string beside = folder_.path() + "/latent_upsampler.safetensors";
+  std::filesystem::copy_file(beside, options.parts[0].path);
+  EXPECT_THAT(std::string(LoadLtx2Pipeline(options, DeviceUnderTest()->stream).status().message()),
+              HasSubstr("two files bring the part upsampler"));
+  std::filesystem::remove(beside);
+  const auto part = LoadLtx2Pipeline(options, DeviceUnderTest()->stream);
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_EQ((*part)->card().parameters, pipeline_->card().parameters);
 }
 
 TEST_F(Ltx2TwoPass, RefusesAnUpsamplerThatMakesMoreFrames) {

@@ -24,6 +24,7 @@
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/scaled_codes.h"
+#include "tests/unit/model/bridge/device_under_test.h"
 #include "tests/unit/model/ltx2/film.h"
 #include "tests/unit/model/weights/weight_file.h"
 
