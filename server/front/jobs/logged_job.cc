@@ -117,6 +117,12 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
   if (!bytes.ok()) return OfVideo(id, bytes.status());
   piece.bytes = *std::move(bytes);
   if (static_cast<int64_t>(piece.bytes.size()) < end - offset) {
+    if (!success) {
+      // Of an attempt that has failed, as above: a full disk has its room back at once.
+      piece.bytes.clear();
+      piece.fragment_end = false;
+      return piece;
+    }
     return OfVideo(
         id, MakeError(Reason::kMediaCorrupt, "The stored file is damaged: it has become shorter"));
   }

@@ -12,6 +12,7 @@
 #include "kernels/base/digest/crc32c.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
@@ -130,6 +131,13 @@ absl::StatusOr<MediaDigest> MediaWriter::Finish(int folder) {
   if (ops_.Sync(file_.get()) != 0) return WriteError(errno);
   if (ops_.Sync(folder) != 0) return WriteError(errno);
   return MediaDigest{size_, hash_.Hex(), blocks_};
+}
+
+void MediaWriter::GiveBack() {
+  if (::ftruncate(file_.get(), 0) != 0) {
+    Log(LogLevel::kWarning, "The disk does not give back a file that failed",
+        {{"error", WriteError(errno)}});
+  }
 }
 
 absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(int folder,

@@ -49,6 +49,8 @@ class MediaWriter {
   // Synced, with its name in the folder.
   absl::StatusOr<MediaDigest> Finish(int folder);
   int64_t size() const { return size_; }
+  // What it has of the disk, also while somebody reads it. Nothing is written any more.
+  void GiveBack();
 
  private:
   MediaWriter(FileOps& ops, Descriptor file) : ops_(ops), file_(std::move(file)) {}

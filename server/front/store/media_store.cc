@@ -197,6 +197,8 @@ class FileMediaStore final : public MediaStore {
     if (written.ok()) written = MakeRoom(static_cast<int64_t>(bytes.size()));
     if (written.ok()) written = growing.writer->Append(offset, bytes);
     if (!written.ok()) {
+      // Its end can be written once there is room, and its readers wait for the end.
+      if (growing.writer != nullptr) growing.writer->GiveBack();
       (void)Drop(key);
       return written;
     }

@@ -68,6 +68,17 @@ TEST_F(LoggedJobTest, AFileThatGoesBeforeTheEndIsToldIsNoDamage) {
   EXPECT_FALSE(piece->fragment_end);
 }
 
+TEST_F(LoggedJobTest, SoIsOneThatHasGivenItsRoomBackWhileItIsRead) {
+  Write(1, "bytes");
+  job_->GrowMedia(1, 5, true);
+  EXPECT_EQ(job_->ReadMedia(0, 100)->bytes, "bytes");
+  std::filesystem::resize_file(temp_.path() + "/media/job.1.mp4", 0);
+  const auto piece = job_->ReadMedia(0, 100);
+  ASSERT_TRUE(piece.ok()) << piece.status();
+  EXPECT_EQ(piece->bytes, "");
+  EXPECT_FALSE(piece->fragment_end);
+}
+
 TEST_F(LoggedJobTest, ReplacesProgressUnlessItIsKept) {
   Step(1, true);
   Step(2);

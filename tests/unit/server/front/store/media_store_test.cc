@@ -114,6 +114,16 @@ TEST_F(MediaStoreTest, KeepsAReaderAliveWhenTheFileGoes) {
   EXPECT_EQ(*(*reader)->Read(0, 3), "abc");
 }
 
+TEST_F(MediaStoreTest, AFileThatADiskHasNoRoomForLeavesItAlsoWhileItIsRead) {
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abc").ok());
+  const auto reader = store_->Open("a", 1, std::nullopt);
+  disk_.error = ENOSPC;
+  disk_.room = 1;
+  EXPECT_EQ(ReasonOf(Append("a", 3, "def").status()), Reason::kStoreFull);
+  EXPECT_EQ(*(*reader)->Read(0, 3), "");
+}
+
 TEST_F(MediaStoreTest, RefusesBytesOutOfOrder) {
   store_->Begin("a", 1);
   ASSERT_TRUE(Append("a", 0, "abc").ok());
