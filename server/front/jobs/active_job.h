@@ -57,7 +57,8 @@ struct ActiveJob {
   Losses losses;
   int preemptions = 0;
   int bound_calls = 0;
-  uint32_t epoch = 0;  // of a fleet's claim, by which it is this server's; 0: it is no fleet's
+  bool streamed = false;  // an adopted one that a call was waiting for when it was made
+  uint32_t epoch = 0;     // of a fleet's claim, by which it is this server's; 0: it is no fleet's
   bool waits_for_owner = false;  // after a restart of reeld
   bool told_start = false;       // its start was counted in the metrics
   bool reserving = false;        // a block of log numbers is being reserved

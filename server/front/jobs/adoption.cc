@@ -28,10 +28,14 @@ JobRow RowOf(const AdoptedJob& adopted) {
 
 void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   const std::string id = adopted.video.id;
+  bool streamed = false;
   if (const ActiveJob* const known = parts_.jobs.Find(id); known != nullptr) {
     if (known->phase() != Phase::kCreating) {
       return done(absl::UnavailableError("an earlier attempt of the video still ends here"));
     }
+    // What no log keeps of its call.
+    streamed = known->row.bound;
+    adopted.video.caller_span = known->log->Snapshot().caller_span;
     parts_.jobs.Remove(id);
   }
   adopted.video.state = VideoState::kQueued;
@@ -40,6 +44,7 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   for (const auto& blob : adopted.conditions) condition_bytes += static_cast<int64_t>(blob->size());
   ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, condition_bytes);
   revived.epoch = adopted.epoch;
+  revived.streamed = streamed;
   ActiveJob& job = parts_.jobs.Add(std::move(revived));
   Apply(RowReserved{}, job.row);
   job.log->Reserve(job.row.reserved_sequence);

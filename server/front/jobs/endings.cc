@@ -162,8 +162,9 @@ void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
   parts_.timers.Clear({TimerKind::kDeadline, id});
   parts_.timers.Clear({TimerKind::kRejoin, id});
   // Counted before it is seen: who saw the end finds it in the metrics.
-  parts_.observer.JobEnded(video, !job.row.bound);
-  if (parts_.listener != nullptr) parts_.listener->JobEnded(video, !job.row.bound);
+  const bool is_detached = !job.row.bound && !job.streamed;
+  parts_.observer.JobEnded(video, is_detached);
+  if (parts_.listener != nullptr) parts_.listener->JobEnded(video, is_detached);
   parts_.experiments.Ended(video);
   parts_.shadows.Ended(video);
   const std::string& experiment = video.spec.kernels.experiment;

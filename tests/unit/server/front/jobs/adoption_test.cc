@@ -99,6 +99,24 @@ TEST_F(AdoptionTest, ATenantThatWasAwayGetsNoMoreThanItMaySaveUp) {
   EXPECT_EQ(pool.num_waiting(), 2);
 }
 
+// No log keeps them, so the reservation does.
+TEST_F(AdoptionTest, TakesTheSpanAndTheModeOfTheCallThatItWasReservedFor) {
+  NewJob request = Request();
+  request.bound = true;
+  request.caller_span = {"00f067aa0ba902b7", true};
+  auto reserved =
+      Await<Video>([&](auto done) { dispatcher->Reserve(std::move(request), std::move(done)); });
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  reserved->caller_span = {};
+  const auto job = Adopt({*reserved, 1, 1});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ((*job)->Snapshot().caller_span.id, "00f067aa0ba902b7");
+  RunToEnd(Take());
+  TakeEnd().done(absl::OkStatus());
+  WaitForState(**job, VideoState::kSucceeded);
+  EXPECT_EQ(observer.Get().ended_detached, std::vector<bool>{false});
+}
+
 TEST_F(AdoptionTest, ASuccessIsToldOnlyWhenTheJournalHasIt) {
   JobPtr job = MustAdopt(2, 3);
   const Sent sent = Take();
