@@ -45,6 +45,10 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, condition_bytes);
   revived.epoch = adopted.epoch;
   revived.streamed = streamed;
+  if (revived.cost.observed) {
+    revived.expected = revived.cost.p50();
+    revived.expected_p90 = revived.cost.p90();
+  }
   ActiveJob& job = parts_.jobs.Add(std::move(revived));
   Apply(RowReserved{}, job.row);
   job.log->Reserve(job.row.reserved_sequence);

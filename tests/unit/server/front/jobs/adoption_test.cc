@@ -117,6 +117,15 @@ TEST_F(AdoptionTest, TakesTheSpanAndTheModeOfTheCallThatItWasReservedFor) {
   EXPECT_EQ(observer.Get().ended_detached, std::vector<bool>{false});
 }
 
+TEST_F(AdoptionTest, ItsRunIsComparedWithWhatWasExpected) {
+  LearnSteps(absl::Seconds(2));
+  const JobPtr job = MustAdopt();
+  RunToEnd(Take());
+  TakeEnd().done(absl::OkStatus());
+  WaitForState(*job, VideoState::kSucceeded);
+  EXPECT_EQ(observer.Get().estimates, 1);
+}
+
 TEST_F(AdoptionTest, ASuccessIsToldOnlyWhenTheJournalHasIt) {
   JobPtr job = MustAdopt(2, 3);
   const Sent sent = Take();
