@@ -42,6 +42,8 @@ namespace {
 
 constexpr int kPumpThreads = 2;
 // Ends of a drain: answers leave, then workers, then the rest.
+// Past its limit a drain writes what has ended, and gives back to a fleet what was not done.
+constexpr absl::Duration kDrainSlack = absl::Seconds(3);
 constexpr absl::Duration kFlush = absl::Seconds(2);
 constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
 constexpr absl::Duration kWorkerDrain = absl::Milliseconds(500);
@@ -70,8 +72,6 @@ struct App::Impl {
   DoorFacts OpenDoor();
   void StartWatches(std::function<void()> failed);
   void DrainJobs();
-  // Past its limit: a fleet's node gives back what it has not done.
-  absl::Duration DrainSlack() const { return absl::Seconds(fleet == nullptr ? 1 : 3); }
   bool hurried() {
     MutexLock lock(mutex);
     return hurry;
@@ -100,10 +100,9 @@ struct App::Impl {
   std::unique_ptr<TracedEnds> traced_ends;
   std::unique_ptr<FramesComparer> comparer;
   std::unique_ptr<WorkerHost> host;
-  std::unique_ptr<FleetService> fleet;  // null: this server is alone
+  std::unique_ptr<FleetService> fleet;  // of one, where this server is alone
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<Neighbourhood> neighbourhood;  // null: other servers are not heard
-  JobService* jobs = nullptr;                    // for the doors: one of the two above
   std::unique_ptr<grpc::Service> video_service, server_service, health_service;
   std::unique_ptr<GrpcServer> grpc_server, health_server;
   std::unique_ptr<HttpServer> http_server;
@@ -139,7 +138,7 @@ absl::Status App::Impl::OpenStores() {
   const DataOptions& data = options.server.data;
   REEL_ASSIGN_OR_RETURN(DataFolder opened, DataFolder::Open(data.folder));
   folder.emplace(std::move(opened));
-  REEL_RETURN_IF_ERROR(CheckFolder(options.server, *folder));
+  REEL_RETURN_IF_ERROR(PrepareFolder(options.server, *folder));
   REEL_ASSIGN_OR_RETURN(store, OpenJobStore(folder->database_path()));
   REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server, *folder, file_ops));
   REEL_ASSIGN_OR_RETURN(media,
@@ -162,25 +161,21 @@ absl::Status App::Impl::StartJobs() {
   if (!options.server.fleet.gateway) REEL_RETURN_IF_ERROR(CheckWorkerProgram(launcher));
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
-  if (options.server.has_log()) {
-    fleet =
-        std::make_unique<FleetService>(MakeNodeOptions(options, *folder, names), serializer, clock,
-                                       MakeSharedStore(options.server, objects.get(), *media),
-                                       MakeDiskProbe(folder->path(), *media));
-  }
+  fleet =
+      std::make_unique<FleetService>(MakeNodeOptions(options, *folder, names), serializer, clock,
+                                     MakeSharedStore(options.server, objects.get(), *media),
+                                     MakeDiskProbe(folder->path(), *media));
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(
       MakeJobOptions(options, names),
-      SchedulerParts{*store, *media, *host, metrics.jobs(), fleet ? fleet->clock() : clock,
-                     serializer, traced_ends.get(), fleet.get(), comparer.get()});
-  jobs = dispatcher.get();
+      SchedulerParts{*store, *media, *host, metrics.jobs(), fleet->clock(), serializer,
+                     traced_ends.get(), fleet.get(), comparer.get()});
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   REEL_RETURN_IF_ERROR(JoinFleet());
   return host->Start(*dispatcher);
 }
 
 absl::Status App::Impl::JoinFleet() {
-  if (fleet == nullptr) return absl::OkStatus();
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogPort> port, OpenLog(options.server, *fleet));
   Neighbours neighbours;
   if (options.server.fleet.forwards()) {
@@ -190,7 +185,6 @@ absl::Status App::Impl::JoinFleet() {
     neighbours = neighbourhood->neighbours();
   }
   fleet->Start(std::move(port), *dispatcher, std::move(neighbours));
-  jobs = fleet.get();
   if (options.server.fleet.enabled()) metrics.WatchFleet([this] { return fleet->Fleet(); });
   return absl::OkStatus();
 }
@@ -206,7 +200,7 @@ absl::Status App::Impl::StartPlaintextHealth() {
 absl::Status App::Impl::StartDoor(const ServerFacts& facts) {
   const HttpOptions& http = options.server.http;
   if (!http.enabled()) return absl::OkStatus();
-  door = std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *jobs},
+  door = std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *fleet},
                                 MakeDoorOptions(http), facts);
   REEL_ASSIGN_OR_RETURN(
       door_server,
@@ -227,20 +221,19 @@ DoorFacts App::Impl::OpenDoor() {
 absl::Status App::Impl::StartServers() {
   const RequestRules rules = MakeRules(options.server);
   video_service =
-      MakeVideoService(environment, *jobs, pump, {rules, options.server.timing.write_stall});
+      MakeVideoService(environment, *fleet, pump, {rules, options.server.timing.write_stall});
   const ServerFacts facts{
       options.version, options.revision, started, rules, 256, [this] { return OpenDoor(); }};
-  server_service = MakeServerService(environment, *jobs, facts);
+  server_service = MakeServerService(environment, *fleet, facts);
   health_service = MakeHealthService(environment, board);
   REEL_RETURN_IF_ERROR(StartPlaintextHealth());
   REEL_ASSIGN_OR_RETURN(
       http_server,
-      HttpServer::Start(
-          options.server.metrics_listen,
-          {[this] { return metrics.Text(); },
-           [this] { return board.Serving(kHealthLiveness).value_or(false); },
-           [this] { return board.Serving(kHealthVideoService).value_or(false); },
-           [this] { return ProblemsOf(dispatcher->Models()) + (fleet ? fleet->Problem() : ""); }}));
+      HttpServer::Start(options.server.metrics_listen,
+                        {[this] { return metrics.Text(); },
+                         [this] { return board.Serving(kHealthLiveness).value_or(false); },
+                         [this] { return board.Serving(kHealthVideoService).value_or(false); },
+                         [this] { return ProblemsOf(dispatcher->Models()) + fleet->Problem(); }}));
   GrpcServerOptions server;
   server.address = options.server.listen.ToString();
   server.tls = options.server.tls;
@@ -255,9 +248,9 @@ absl::Status App::Impl::StartServers() {
 
 void App::Impl::StartWatches(std::function<void()> failed) {
   monitor = std::make_unique<HealthMonitor>(
-      board, [this] { return jobs->admitting(); },
+      board, [this] { return fleet->admitting(); },
       [this] {
-        for (const ServedModel& model : jobs->Models()) {
+        for (const ServedModel& model : fleet->Models()) {
           if (model.ready || model.state == ModelState::kOnDemand) return true;
         }
         return false;
@@ -283,13 +276,9 @@ void App::Impl::DrainJobs() {
     jobs_drained = true;
     changed.NotifyAll();
   };
-  if (fleet == nullptr) {
-    dispatcher->Drain(timing.propagation, timing.drain, drained);
-  } else {
-    fleet->Drain(timing.propagation, timing.drain, drained);
-  }
+  fleet->Drain(timing.propagation, timing.drain, drained);
   // The dispatcher keeps to its limits; should it hang, the rest goes on.
-  const absl::Duration end = clock.Monotonic() + timing.propagation + timing.drain + DrainSlack();
+  const absl::Duration end = clock.Monotonic() + timing.propagation + timing.drain + kDrainSlack;
   MutexLock lock(mutex);
   while (!jobs_drained && clock.Monotonic() < end) {
     changed.WaitFor(mutex, end - clock.Monotonic());
@@ -360,7 +349,7 @@ void App::Hurry() {
 
 absl::Duration App::longest_drain() const {
   const TimingOptions& timing = impl_->options.server.timing;
-  return timing.propagation + timing.drain + impl_->DrainSlack() + absl::Seconds(4);
+  return timing.propagation + timing.drain + kDrainSlack + absl::Seconds(4);
 }
 
 void App::Reload() {

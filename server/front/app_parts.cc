@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
@@ -32,12 +34,26 @@ namespace {
 // Whose its videos are in its log.
 constexpr char kAlone[] = "alone";
 
+// A fleet has its own. The rows of what was made here stay, under the names that they have; should
+// the server be alone again, they are what is taken over, since this log knows nothing of
+// meanwhile.
+absl::Status SetLogAside(const std::string& log) {
+  const std::string aside = log + ".before-fleet";
+  for (const char* const part : {"-shm", "-wal", ""}) {
+    const std::string from = log + part;
+    if (std::rename(from.c_str(), (aside + part).c_str()) == 0 || errno == ENOENT) continue;
+    return absl::ErrnoToStatus(errno, absl::StrCat("The log cannot be set aside: ", from));
+  }
+  Log(LogLevel::kWarning, "This server was alone: its videos stay here, under their names",
+      {{"log", aside}});
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> NamesOf(const ServerOptions& server, const DataFolder& folder,
                                     JobStore& store) {
   if (server.fleet.enabled()) return server.fleet.name;
-  if (!server.data.experimental_log) return server.data.replica;
   REEL_ASSIGN_OR_RETURN(const auto database, Database::OpenAgain(folder.database_path()));
   REEL_ASSIGN_OR_RETURN(Replica::Kept kept, rows::Blobs(*database, Replica::kKind));
   Replica replica(server.data.replica);
@@ -50,7 +66,7 @@ absl::StatusOr<std::string> NamesOf(const ServerOptions& server, const DataFolde
 absl::Status TakeOverIfOld(const ServerOptions& server, const DataFolder& folder,
                            const VideoSerializer& serializer, const std::string& names,
                            ObjectStore* objects) {
-  if (!server.data.experimental_log || access(folder.log_path().c_str(), F_OK) == 0) {
+  if (!server.alone() || access(folder.log_path().c_str(), F_OK) == 0) {
     return absl::OkStatus();
   }
   return TakeOverFolder(folder, serializer, {names, kAlone}, *objects);
@@ -91,24 +107,18 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
   return options;
 }
 
-absl::Status CheckFolder(const ServerOptions& server, const DataFolder& folder) {
+absl::Status PrepareFolder(const ServerOptions& server, const DataFolder& folder) {
   const std::string log = folder.log_path();
   const bool has_log = access(log.c_str(), F_OK) == 0;
-  if (!server.data.experimental_log && has_log) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "The data folder was used with data.experimental_log, and only such a server reads its "
-        "videos: ",
-        folder.path()));
-  }
+  if (!server.alone()) return has_log ? SetLogAside(log) : absl::OkStatus();
   const bool is_new = !has_log && access(folder.database_path().c_str(), F_OK) != 0;
   // Before anything else is there: what has a database and no log is taken over.
-  if (server.data.experimental_log && is_new) return Database::Open(log).status();
-  return absl::OkStatus();
+  return is_new ? Database::Open(log).status() : absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const ServerOptions& server,
                                                  FleetService& service) {
-  if (server.data.experimental_log) return EmbeddedLog::Open(service.view());
+  if (server.alone()) return EmbeddedLog::Open(service.view());
   REEL_ASSIGN_OR_RETURN(const FleetLogOptions log, MakeFleetLogOptions(server));
   return NatsPort::Open(log, service.view());
 }
@@ -116,7 +126,7 @@ absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const ServerOptions& server,
 absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions& server,
                                                              const DataFolder& folder,
                                                              FileOps& ops) {
-  if (server.data.experimental_log) return FileStore::Open(folder.objects_path(), ops);
+  if (server.alone()) return FileStore::Open(folder.objects_path(), ops);
   const FleetOptions& fleet = server.fleet;
   const ObjectOptions& objects = fleet.objects;
   if (!objects.enabled()) return nullptr;
@@ -140,7 +150,7 @@ MediaStoreOptions MakeMediaOptions(const DataOptions& data, const DataFolder& fo
 
 SharedStore MakeSharedStore(const ServerOptions& server, ObjectStore* objects,
                             const MediaStore& media) {
-  if (server.data.experimental_log) return {objects, nullptr};
+  if (server.alone()) return {objects, nullptr};
   return {objects,
           [&media](const std::string& id, int attempt) { return media.PathOf(id, attempt); }};
 }
@@ -173,7 +183,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder,
                             const std::string& names) {
   const FleetOptions& fleet = app.server.fleet;
   NodeOptions options;
-  const bool alone = !fleet.enabled();
+  const bool alone = app.server.alone();
   options.alone = alone;
   options.fleet = names;
   options.node = alone ? kAlone : fleet.node;
@@ -222,8 +232,8 @@ JobOptions MakeJobOptions(const AppOptions& app, const std::string& names) {
   options.max_timeout = server.timing.max_timeout;
   options.heartbeat = server.timing.heartbeat;
   options.keep = server.data.keep;
-  options.in_fleet = server.has_log();
-  options.alone = server.data.experimental_log;
+  options.in_fleet = true;
+  options.alone = server.alone();
   options.replica = names;
   return options;
 }

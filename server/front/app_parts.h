@@ -43,8 +43,9 @@ absl::StatusOr<std::string> NamesOf(const ServerOptions& server, const DataFolde
                                     JobStore& store);
 NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder,
                             const std::string& names);
-// A folder with a log is read by nobody else. Marks a new one.
-absl::Status CheckFolder(const ServerOptions& server, const DataFolder& folder);
+// Marks a new folder of a server that is alone. In a fleet the log of one that was alone is set
+// aside.
+absl::Status PrepareFolder(const ServerOptions& server, const DataFolder& folder);
 // Brings a folder without a log into one where the server has one: see TakeOverFolder.
 absl::Status TakeOverIfOld(const ServerOptions& server, const DataFolder& folder,
                            const VideoSerializer& serializer, const std::string& names,

@@ -104,17 +104,15 @@ class Restart : public Conformance {
     EXPECT_EQ(caller.Await(free.video.name()).state(), v1::VIDEO_STATE_SUCCEEDED);
   }
 
-  // `after`: of the service that goes on with the data.
-  void LosesNothing(int signal, Life after);
+  void LosesNothing(int signal);
   void LetsAStreamGoOn(int signal);
   void EndsABoundVideo(int signal);
 };
 
-void Restart::LosesNothing(int signal, Life after) {
+void Restart::LosesNothing(int signal) {
   Service service(GetParam(), Slow());
   const Kept kept = Fill(service);
   service.Configure(Fast());
-  service.Become(after);
   service.Restart(signal);
   Caller caller(service.server());
   Calls calls = service.Connect();
@@ -144,16 +142,8 @@ void Restart::LosesNothing(int signal, Life after) {
   caller.Await(later);
 }
 
-TEST_P(Restart, LosesNothing) { LosesNothing(SIGTERM, GetParam()); }
-TEST_P(Restart, ByAKillLosesNothing) { LosesNothing(SIGKILL, GetParam()); }
-
-// A lone server that comes to have a log.
-class TakeOver : public Restart {};
-
-TEST_P(TakeOver, LosesNothing) { LosesNothing(SIGTERM, Life::kLog); }
-TEST_P(TakeOver, AfterAKillLosesNothing) { LosesNothing(SIGKILL, Life::kLog); }
-
-INSTANTIATE_TEST_SUITE_P(Alone, TakeOver, ::testing::Values(Life::kAlone));
+TEST_P(Restart, LosesNothing) { LosesNothing(SIGTERM); }
+TEST_P(Restart, ByAKillLosesNothing) { LosesNothing(SIGKILL); }
 
 // With what its client has of it.
 void Restart::LetsAStreamGoOn(int signal) {
@@ -180,7 +170,7 @@ void Restart::LetsAStreamGoOn(int signal) {
   EXPECT_EQ(rest.restarts, 1) << "what was received is void";
   ASSERT_GT(rest.events.size(), 1U);
   EXPECT_GT(rest.events[1].sequence(), watch.after_sequence());
-  EXPECT_GT(rest.finished.attempt(), 1);  // README.md: 2 or 101
+  EXPECT_GT(rest.finished.attempt(), 1);
   EXPECT_EQ(Sha256Hex(rest.file), rest.finished.media().sha256());
 }
 
@@ -242,14 +232,13 @@ void Restart::EndsABoundVideo(int signal) {
   service.Configure(Fast());
   service.Start();
   const v1::Video video = Caller(service.server()).Await(name);
-  // README.md: who is killed ends nobody's video on a log, and of a drain it says less.
-  const bool on_log = GetParam() != Life::kAlone;
-  if (signal == SIGKILL && on_log) {
+  // Who is killed ends nobody's video.
+  if (signal == SIGKILL) {
     EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
     return;
   }
   EXPECT_EQ(video.state(), v1::VIDEO_STATE_CANCELLED) << video.DebugString();
-  EXPECT_EQ(ErrorOf(video), signal == SIGTERM && !on_log ? "SERVER_DRAINING" : "OWNER_LEFT");
+  EXPECT_EQ(ErrorOf(video), "OWNER_LEFT");
 }
 
 TEST_P(Restart, EndsABoundVideo) { EndsABoundVideo(SIGTERM); }

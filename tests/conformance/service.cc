@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/conformance/service.h"
 
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,10 @@ Service::Service(Life life, ServiceSetup setup) : life_(life), setup_(std::move(
   if (life_ == Life::kFleet) {
     broker_ = std::make_unique<NatsCluster>(1);
     store_ = std::make_unique<S3Server>();
+  }
+  if (!setup_.kept.empty()) {
+    std::filesystem::copy(setup_.kept, folder_.File("data"),
+                          std::filesystem::copy_options::recursive);
   }
   Start();
 }
@@ -46,8 +51,7 @@ void Service::Start() {
 std::string Service::Config() const {
   const std::string common = absl::StrCat(
       "models { name: 'testcard' test_card { ", Milliseconds("step_time", setup_.step_ms),
-      setup_.faults, " } }\ndata { max_bytes: 1000000000 ",
-      life_ == Life::kLog ? "experimental_log: true " : "", setup_.data, " }\ntiming { ",
+      setup_.faults, " } }\ndata { max_bytes: 1000000000 ", setup_.data, " }\ntiming { ",
       Milliseconds("drain", setup_.drain_ms), setup_.timing, " }\n", setup_.more, "\n");
   if (life_ != Life::kFleet) return common;
   // Short silences, so that a restart is quick; a long lease, so that a busy machine is no reason

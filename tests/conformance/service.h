@@ -21,9 +21,8 @@ namespace reel::tests {
 // What keeps a service's videos. A further one needs a value here, its configuration in
 // Service::Config and a line in REEL_EVERY_LIFE.
 enum class Life {
-  kAlone,  // SQLite and files
+  kAlone,  // a log in SQLite, and files
   kFleet,  // a log in NATS and objects in S3
-  kLog,    // a log in SQLite and files (data.experimental_log)
 };
 
 struct ServiceSetup {
@@ -33,6 +32,7 @@ struct ServiceSetup {
   std::string data = "";    // fields of `data`
   std::string timing = "";  // fields of `timing`
   std::string more = "";    // other fields of the configuration
+  std::string kept = "";    // a data folder: it begins with a copy
 };
 
 class Service {
@@ -48,8 +48,6 @@ class Service {
   // Returns when the process and its workers are gone. A SIGTERM must end it with status 0.
   void Stop(int signal);
   void Start();
-  // From the next start on, with the same data.
-  void Become(Life life) { life_ = life; }
   // Of the next start.
   void Configure(ServiceSetup setup) { setup_ = std::move(setup); }
 
@@ -60,7 +58,7 @@ class Service {
  private:
   std::string Config() const;
 
-  Life life_;
+  const Life life_;
   ServiceSetup setup_;
   testing::TempFolder folder_;
   std::unique_ptr<NatsCluster> broker_;
@@ -91,7 +89,6 @@ class Conformance : public ::testing::TestWithParam<Life> {
 
 #define REEL_EVERY_LIFE(suite)                                             \
   INSTANTIATE_TEST_SUITE_P(Alone, suite, ::testing::Values(Life::kAlone)); \
-  INSTANTIATE_TEST_SUITE_P(Fleet, suite, ::testing::Values(Life::kFleet)); \
-  INSTANTIATE_TEST_SUITE_P(Log, suite, ::testing::Values(Life::kLog))
+  INSTANTIATE_TEST_SUITE_P(Fleet, suite, ::testing::Values(Life::kFleet))
 
 }  // namespace reel::tests

@@ -45,7 +45,9 @@ TEST_F(Storage, ALostDatabaseKeepsTheFilesAndTheyComeBackWithIt) {
     file = made.file;
     Stop(server);
   }
-  std::filesystem::rename(folder_.File("data/reel.db"), folder_.File("backup.db"));
+  for (const std::string database : {"log.db", "reel.db"}) {
+    std::filesystem::rename(folder_.File("data/" + database), folder_.File("backup." + database));
+  }
   {
     ReelServer server(setup_);
     Calls calls(server.Connect());
@@ -55,7 +57,9 @@ TEST_F(Storage, ALostDatabaseKeepsTheFilesAndTheyComeBackWithIt) {
     EXPECT_TRUE(calls.Generate(SmallSpec("goes on")).status.ok());
     Stop(server);
   }
-  std::filesystem::rename(folder_.File("backup.db"), folder_.File("data/reel.db"));
+  for (const std::string database : {"log.db", "reel.db"}) {
+    std::filesystem::rename(folder_.File("backup." + database), folder_.File("data/" + database));
+  }
   ReelServer server(setup_);
   Calls calls(server.Connect());
   std::string downloaded;

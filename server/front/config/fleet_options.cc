@@ -86,10 +86,6 @@ void ReadFleet(const config::v1::ServerConfig& config, OptionReader& reader, Ser
   if (!config.data().replica().empty()) {
     reader.Problem("data.replica", "belongs to a server that is alone: leave it out beside fleet");
   }
-  if (config.data().experimental_log()) {
-    reader.Problem("data.experimental_log",
-                   "is for a server that is alone: leave it out beside fleet");
-  }
   const Address advertised = reader.ReadAddress("fleet.advertise", fleet.advertise());
   if (advertised.host == "0.0.0.0" || advertised.host == "::") {
     reader.Problem("fleet.advertise",

@@ -359,7 +359,6 @@ void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
   out.max_bytes = reader.AtLeast("data.max_bytes", data.max_bytes(), int64_t{0});
   out.keep = reader.ReadDuration("data.keep", data.keep());
   out.replica = data.replica();
-  out.experimental_log = data.experimental_log();
   if (!out.replica.empty() && !IsLegalReplica(out.replica)) {
     reader.Problem("data.replica",
                    absl::StrCat("must be 1 to 16 of a-z and 0-9: '", out.replica, "'"));
@@ -383,6 +382,9 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   ReadHttp(config, reader, out.http);
   out.auth = ReadAuth(config.auth(), reader);
   ReadData(config.data(), reader, out.data);
+  if (config.data().experimental_log()) {
+    out.warnings.emplace_back("data.experimental_log: has no effect any more: leave it out");
+  }
   out.models = ReadModels(config, reader);
   out.workers = ReadWorkers(config, reader);
   out.kernel_profiles = ReadProfiles(config, reader);

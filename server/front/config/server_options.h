@@ -45,7 +45,6 @@ struct DataOptions {
   int64_t max_bytes = 0;  // 0: the disk, with some left free
   absl::Duration keep = absl::Hours(24);
   std::string replica;  // empty: drawn
-  bool experimental_log = false;
 };
 
 struct ConfiguredWorker {
@@ -154,8 +153,8 @@ struct ServerOptions {
   TimingOptions timing;
   TelemetryOptions telemetry;
   FleetOptions fleet;
-  // Videos are kept in a log, that of a fleet or one of its own.
-  bool has_log() const { return fleet.enabled() || data.experimental_log; }
+  // Its videos are in a log of its own, not in that of a fleet.
+  bool alone() const { return !fleet.enabled(); }
   std::vector<std::string> warnings;  // for the log: legal, but worth a look
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folder that holds everything that outlives the process: reel.db, media/, conditions/,
-// fleet.db of a server that is part of a fleet, log.db and objects/ of one with a log of its own,
+// fleet.db of a server that is part of a fleet, log.db and objects/ of one that is alone,
 // LOCK.
 #pragma once
 

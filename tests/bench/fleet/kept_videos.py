@@ -3,7 +3,7 @@
 """Start, memory and a page of an admin's list of a server whose fleet keeps many videos. By hand, after deploy/build/setup --fleet:
   tests/bench/fleet/kept_videos.py --videos 100000
 A gateway, so that no worker counts; one broker on this machine. `first` is a start with an empty folder, `again` the ones after it.
-With --alone a server over a log of its own (data.experimental_log), in which the videos are from the first start on."""
+With --alone a server over a log of its own, in which the videos are from the first start on."""
 
 import argparse
 import contextlib
@@ -63,7 +63,7 @@ def configuration(folder, alone, url=""):
     tokens.touch(mode=0o600)
     tokens.write_text(f"{hashlib.sha256(b'root').hexdigest()} root admin\n")
     config = folder / "reel.textproto"
-    own = ' experimental_log: true replica: "kept" }\nmodels { name: "testcard" test_card {} ' if alone else ""
+    own = ' replica: "kept" }\nmodels { name: "testcard" test_card {} ' if alone else ""
     fleet = "" if alone else f'fleet {{ name: "kept" node: "gateway" gateway: true listen: "127.0.0.1:0" nats {{ urls: "{url}" max_bytes: {2 << 30} }} }}\n'
     config.write_text(f'data {{ max_bytes: 1000000000{own} }}\nauth {{ tokens_file: "{tokens}" }}\n{fleet}')
     return config

@@ -35,36 +35,39 @@ TEST(AppParts, ANodeSealsWithTheKeysThatWereRead) {
   EXPECT_EQ(MakeNodeOptions(app, *folder, "eu1").seal.Ids(), Seal(app.prompt_keys).Ids());
 }
 
-TEST(AppParts, AFolderWithALogIsReadByNobodyElse) {
+TEST(AppParts, AFleetSetsTheLogOfAServerThatWasAloneAside) {
   const reel::testing::TempFolder temp;
-  ServerOptions with_log, without;
-  with_log.data.experimental_log = true;
-  const auto logged = DataFolder::Open(temp.File("logged"));
-  ASSERT_TRUE(logged.ok());
-  EXPECT_TRUE(CheckFolder(with_log, *logged).ok());
-  EXPECT_TRUE(temp.Has("logged/log.db"));
-  EXPECT_TRUE(CheckFolder(with_log, *logged).ok());
-  EXPECT_TRUE(absl::IsFailedPrecondition(CheckFolder(without, *logged)));
-  const auto plain = DataFolder::Open(temp.File("plain"));
-  ASSERT_TRUE(plain.ok());
-  temp.Write("plain/reel.db", "");
-  EXPECT_TRUE(CheckFolder(without, *plain).ok());
-  EXPECT_TRUE(CheckFolder(with_log, *plain).ok());
-  EXPECT_FALSE(temp.Has("plain/log.db")) << "it would hide what is to be taken over";
+  ServerOptions alone, in_fleet;
+  in_fleet.fleet.name = "prod";
+  ASSERT_FALSE(in_fleet.alone());
+  const auto folder = DataFolder::Open(temp.File("data"));
+  ASSERT_TRUE(folder.ok());
+  EXPECT_TRUE(PrepareFolder(in_fleet, *folder).ok());
+  EXPECT_FALSE(temp.Has("data/log.db"));
+  EXPECT_TRUE(PrepareFolder(alone, *folder).ok());
+  EXPECT_TRUE(temp.Has("data/log.db"));
+  EXPECT_TRUE(PrepareFolder(alone, *folder).ok());
+  // With a database beside it, as after a first start.
+  temp.Write("data/reel.db", "");
+  temp.Write("data/log.db-wal", "killed");
+  EXPECT_TRUE(PrepareFolder(in_fleet, *folder).ok());
+  EXPECT_TRUE(temp.Has("data/log.db.before-fleet"));
+  EXPECT_EQ(temp.Read("data/log.db.before-fleet-wal"), "killed");
+  EXPECT_TRUE(PrepareFolder(alone, *folder).ok());
+  EXPECT_FALSE(temp.Has("data/log.db")) << "it would hide what is to be taken over";
 }
 
 TEST(AppParts, AServerWithALogOfItsOwnIsANodeThatIsAlone) {
   const reel::testing::TempFolder temp;
   const auto folder = DataFolder::Open(temp.File("data"));
   ASSERT_TRUE(folder.ok());
-  AppOptions app;
-  app.server.data.experimental_log = true;
-  const NodeOptions node = MakeNodeOptions(app, *folder, "eu1");
+  const NodeOptions node = MakeNodeOptions({}, *folder, "eu1");
   EXPECT_TRUE(node.alone);
   EXPECT_EQ(node.fleet, "eu1");
   EXPECT_EQ(node.view_file, folder->log_path());
-  EXPECT_TRUE(MakeJobOptions(app, "eu1").in_fleet);
-  EXPECT_EQ(MakeJobOptions(app, "eu1").replica, "eu1");
+  EXPECT_TRUE(MakeJobOptions({}, "eu1").in_fleet);
+  EXPECT_TRUE(MakeJobOptions({}, "eu1").alone);
+  EXPECT_EQ(MakeJobOptions({}, "eu1").replica, "eu1");
 }
 
 TEST(AppParts, AFolderKeepsTheNameOfItsVideos) {
@@ -72,7 +75,6 @@ TEST(AppParts, AFolderKeepsTheNameOfItsVideos) {
   const auto folder = DataFolder::Open(temp.File("data"));
   ASSERT_TRUE(folder.ok());
   ServerOptions server;
-  server.data.experimental_log = true;
   std::string drawn;
   for (int start = 0; start < 3; ++start) {
     const auto store = OpenJobStore(folder->database_path());

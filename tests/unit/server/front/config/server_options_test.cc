@@ -65,16 +65,16 @@ TEST(ServerOptions, ListsEveryProblemWithItsKey) {
           StartsWith("auth.tenants[0].weight:")));
 }
 
-TEST(ServerOptions, ALogOfItsOwnIsForAServerThatIsAlone) {
-  EXPECT_FALSE(Check("").options.has_log());
-  const CheckedOptions alone = Check("data { experimental_log: true }");
-  EXPECT_THAT(alone.problems, IsEmpty());
-  EXPECT_TRUE(alone.options.has_log());
-  EXPECT_FALSE(alone.options.fleet.enabled());
-  EXPECT_THAT(Check("data { experimental_log: true } fleet { name: 'prod' node: 'a' nats { urls: "
-                    "'nats://127.0.0.1:1' } }")
-                  .problems,
-              ElementsAre(StartsWith("data.experimental_log:")));
+TEST(ServerOptions, AServerWithoutAFleetIsAlone) {
+  EXPECT_TRUE(Check("").options.alone());
+  EXPECT_FALSE(Check("fleet { name: 'prod' node: 'a' nats { urls: 'nats://127.0.0.1:1' } }")
+                   .options.alone());
+}
+
+TEST(ServerOptions, TheFlagOfTheExperimentIsStillReadAndSaysThatItDoesNothing) {
+  const CheckedOptions checked = Check("data { experimental_log: true }");
+  EXPECT_THAT(checked.problems, IsEmpty());
+  EXPECT_THAT(checked.options.warnings, ElementsAre(StartsWith("data.experimental_log:")));
 }
 
 TEST(ServerOptions, BeyondLoopbackNeedsTlsOrAWord) {
