@@ -382,9 +382,8 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   ReadHttp(config, reader, out.http);
   out.auth = ReadAuth(config.auth(), reader);
   ReadData(config.data(), reader, out.data);
-  if (config.data().experimental_log()) {
+  if (config.data().experimental_log())
     out.warnings.emplace_back("data.experimental_log: has no effect any more: leave it out");
-  }
   out.models = ReadModels(config, reader);
   out.workers = ReadWorkers(config, reader);
   out.kernel_profiles = ReadProfiles(config, reader);
