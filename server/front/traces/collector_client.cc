@@ -80,10 +80,11 @@ absl::Duration CollectorClient::Left() const {
 
 bool CollectorClient::WaitFor(int socket, short events) const {
   for (;;) {
+    // Once hurried, the event stays readable: only the time counts then. Asked before the time is,
+    // so that a hurry between the two is seen by the event.
+    const bool hurried = last_end_.load() != std::numeric_limits<Clock::rep>::max();
     const absl::Duration left = Left();
     if (left <= absl::ZeroDuration()) return false;
-    // Once hurried, the event stays readable: only the time counts then.
-    const bool hurried = last_end_.load() != std::numeric_limits<Clock::rep>::max();
     pollfd waits[] = {{socket, events, 0}, {hurried_.get(), POLLIN, 0}};
     const int ready =
         poll(waits, hurried ? 1 : 2, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
