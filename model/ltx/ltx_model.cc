@@ -79,7 +79,7 @@ absl::StatusOr<Plan> PlanFolder(const LoadOptions& options) {
 // A file may have the transformer alone, as GGUF files do; its autoencoder is a part then.
 absl::StatusOr<Plan> PlanSingleFile(const LoadOptions& options) {
   REEL_ASSIGN_OR_RETURN(const WeightSet file, WeightSet::OpenFile(options.path));
-  REEL_RETURN_IF_ERROR(CheckArchitecture(file, {"ltxv", "pig", "cow"}));
+  REEL_RETURN_IF_ERROR(CheckIsLtx(file));
   if (const std::string* const other = FileOf(options, ModelPart::kTransformer)) {
     return BroughtTwice(ModelPart::kTransformer, options.path, *other);
   }

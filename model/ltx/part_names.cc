@@ -41,7 +41,7 @@ absl::StatusOr<WeightSet> WithVaePrefix(const WeightSet& file) {
 }  // namespace
 
 absl::StatusOr<WeightSet> TransformerPart(const WeightSet& file) {
-  REEL_RETURN_IF_ERROR(CheckArchitecture(file, {"ltxv", "pig", "cow"}));
+  REEL_RETURN_IF_ERROR(CheckIsLtx(file));
   if (Has(file, kTransformerPrefix, "audio_patchify_proj.weight")) {
     return absl::FailedPreconditionError(
         absl::StrCat("the file is a transformer of LTX-2, not of LTX-Video: ", file.source()));
@@ -54,7 +54,7 @@ absl::StatusOr<WeightSet> TransformerPart(const WeightSet& file) {
 }
 
 absl::StatusOr<WeightSet> VaePart(const WeightSet& file) {
-  REEL_RETURN_IF_ERROR(CheckArchitecture(file, {"ltxv", "pig", "cow"}));
+  REEL_RETURN_IF_ERROR(CheckIsLtx(file));
   if (!IsOriginalVae(file)) return file;
   REEL_ASSIGN_OR_RETURN(const WeightSet whole, WithVaePrefix(file));
   REEL_ASSIGN_OR_RETURN(const CheckpointVersion version, DetectVersion(whole));

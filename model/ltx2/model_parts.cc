@@ -58,12 +58,13 @@ absl::Status CheckOthers(const LoadOptions& options, const WeightSet& file,
   return absl::OkStatus();
 }
 
-absl::StatusOr<StoredPart> OpenFolder(const std::string& root, const char* name, const char* stem,
-                                      const LoadOptions& options) {
-  const std::string folder = absl::StrCat(root, "/", name), file = folder + "/config.json";
+// A folder's configuration with the weights that `open` finds for it.
+template <typename Open>
+absl::StatusOr<StoredPart> WithConfig(const std::string& folder, const char* name,
+                                      const Open& open) {
+  const std::string file = folder + "/config.json";
   REEL_ASSIGN_OR_RETURN(nlohmann::json config, ReadConfig(name, file));
-  REEL_ASSIGN_OR_RETURN(WeightSet weights,
-                        WeightSet::OpenFolder(folder, stem, options.random_weights));
+  REEL_ASSIGN_OR_RETURN(WeightSet weights, open());
   REEL_RETURN_IF_ERROR(TakeQuantisationConfig(config, file, weights.layout()));
   return StoredPart{file, std::move(config), std::move(weights)};
 }
@@ -100,7 +101,7 @@ absl::StatusOr<const std::string*> ModelParts::PartFileOf(FilePart part) const {
 
 absl::StatusOr<StoredPart> ModelParts::GetPartFile(const std::string& path, FilePart part) const {
   REEL_ASSIGN_OR_RETURN(const WeightSet own, WeightSet::OpenFile(path));
-  REEL_RETURN_IF_ERROR(CheckArchitecture(own, {"ltxv", "pig", "cow"}));
+  REEL_RETURN_IF_ERROR(CheckIsLtx(own));
   REEL_ASSIGN_OR_RETURN(const WeightSet file, WithPrefixes(own, part));
   REEL_RETURN_IF_ERROR(CheckOthers(*options_, file, path));
   const bool released = HasReleasedNames(file, part);
@@ -113,19 +114,24 @@ absl::StatusOr<StoredPart> ModelParts::GetPartFile(const std::string& path, File
     REEL_ASSIGN_OR_RETURN(nlohmann::json config, ConfigOfFile(file, file_config_, part));
     return StoredPart{path, std::move(config), std::move(weights)};
   }
-  const std::string folder = absl::StrCat(options_->path, "/", NamesOf(part).folder);
-  const std::string config_file = folder + "/config.json";
+  const std::string folder = FolderOf(part);
   REEL_RETURN_IF_ERROR(CheckHasNone(folder, kDiffusersStem, ModelPartOf(part), path));
-  REEL_ASSIGN_OR_RETURN(nlohmann::json config, ReadConfig(NamesOf(part).folder, config_file));
-  REEL_RETURN_IF_ERROR(TakeQuantisationConfig(config, config_file, weights.layout()));
-  return StoredPart{config_file, std::move(config), std::move(weights)};
+  return WithConfig(folder, NamesOf(part).folder,
+                    [&] { return absl::StatusOr<WeightSet>(std::move(weights)); });
+}
+
+std::string ModelParts::FolderOf(FilePart part) const {
+  return absl::StrCat(options_->path, "/", NamesOf(part).folder);
 }
 
 absl::StatusOr<StoredPart> ModelParts::Get(FilePart part) const {
   REEL_ASSIGN_OR_RETURN(const std::string* const path, PartFileOf(part));
   if (path != nullptr) return GetPartFile(*path, part);
   if (!file_.has_value()) {
-    return OpenFolder(options_->path, NamesOf(part).folder, kDiffusersStem, *options_);
+    const std::string folder = FolderOf(part);
+    return WithConfig(folder, NamesOf(part).folder, [&] {
+      return WeightSet::OpenFolder(folder, kDiffusersStem, options_->random_weights);
+    });
   }
   REEL_ASSIGN_OR_RETURN(WeightSet weights, WeightsOfFile(*file_, part));
   REEL_ASSIGN_OR_RETURN(nlohmann::json config, ConfigOfFile(*file_, file_config_, part));
@@ -134,12 +140,8 @@ absl::StatusOr<StoredPart> ModelParts::Get(FilePart part) const {
 
 absl::StatusOr<StoredPart> ModelParts::TextEncoder() const {
   const std::string folder = TextFolderOf(*options_) + "/text_encoder";
-  const std::string config_file = folder + "/config.json";
-  REEL_ASSIGN_OR_RETURN(nlohmann::json config, ReadConfig("text_encoder", config_file));
-  REEL_ASSIGN_OR_RETURN(WeightSet weights,
-                        OpenPart(*options_, ModelPart::kTextEncoder, folder, "model"));
-  REEL_RETURN_IF_ERROR(TakeQuantisationConfig(config, config_file, weights.layout()));
-  return StoredPart{config_file, std::move(config), std::move(weights)};
+  return WithConfig(folder, "text_encoder",
+                    [&] { return OpenPart(*options_, ModelPart::kTextEncoder, folder, "model"); });
 }
 
 absl::StatusOr<SchedulerConfig> ModelParts::Scheduler() const {

@@ -32,6 +32,7 @@ class ModelParts {
   absl::StatusOr<SchedulerConfig> Scheduler() const;
 
  private:
+  std::string FolderOf(FilePart part) const;
   absl::StatusOr<StoredPart> GetPartFile(const std::string& path, FilePart part) const;
   // The vocoder comes with the audio autoencoder, or is where it would be without parts.
   absl::StatusOr<const std::string*> PartFileOf(FilePart part) const;

@@ -71,6 +71,10 @@ absl::Status CheckArchitecture(const WeightSet& file,
                    ", expected ", absl::StrJoin(expected, " or ", add)));
 }
 
+absl::Status CheckIsLtx(const WeightSet& file) {
+  return CheckArchitecture(file, {"ltxv", "pig", "cow"});
+}
+
 std::vector<ListedFile> PartFilesOf(const LoadOptions& options) {
   std::vector<ListedFile> files;
   for (const PartFile& file : options.parts) {

@@ -39,6 +39,9 @@ absl::Status BroughtTwice(ModelPart part, const std::string& one, const std::str
 absl::Status CheckArchitecture(const WeightSet& file,
                                std::initializer_list<std::string_view> expected);
 
+// The same for what GGUF's converters call LTX-Video and LTX-2 alike.
+absl::Status CheckIsLtx(const WeightSet& file);
+
 // For a manifest: each by its file name.
 std::vector<ListedFile> PartFilesOf(const LoadOptions& options);
 
