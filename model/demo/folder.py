@@ -22,7 +22,7 @@ SCHEDULER = {
     "_class_name": "FlowMatchEulerDiscreteScheduler", "_diffusers_version": "0.42.1", "num_train_timesteps": 1000,
     "shift": 1.0, "use_dynamic_shifting": False,
 }
-# What Reel takes where a request says nothing, and what it refuses (model/family/card_file.h); diffusers passes over it.
+# Reel's defaults and limits for the model (model/family/card_file.h). diffusers ignores the file.
 CARD = {
     "family": "LTX-Video demo",
     "defaults": {"width": 256, "height": 256, "num_frames": 49, "frame_rate": 24, "steps": 20, "guidance_scale": 4,

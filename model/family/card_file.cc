@@ -23,11 +23,11 @@ constexpr IntRange kTextTokenLimits = {1, 1024};
 
 int Narrow(int64_t value) { return static_cast<int>(value); }  // checked by a range before
 
-// A value that only some families have; a file that sets one which this family lacks is wrong.
+// Reads a setting that only some families have. It is an error to set one that this family lacks.
 void ReadOffered(const nlohmann::json& json, ConfigReader& reader, const char* key,
                  std::optional<double>& value) {
   if (!json.contains(key)) return;
-  if (!value.has_value()) return reader.Fail(key, "is nothing that this model offers");
+  if (!value.has_value()) return reader.Fail(key, "is not a setting of this model");
   value = reader.Number(key, *value);
 }
 

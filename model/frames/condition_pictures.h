@@ -15,7 +15,7 @@ struct PictureSize {
   int width = 0, height = 0;  // pixels
 };
 
-// Where a condition may begin, other than at frame 0. A latent has n frames.
+// The frames at which a condition may begin, besides frame 0. A latent stands for n frames.
 enum class ConditionPlaces {
   kAnywhere,        // a picture at any frame, a clip of more than n frames at a multiple of n
   kFirstOfALatent,  // both at a multiple of n plus 1: the first frame that a latent stands for
@@ -28,8 +28,8 @@ struct PictureCondition {
 };
 
 // Scales pixels to the pass's size if that differs from the video's. INVALID_ARGUMENT names the
-// condition and the rule. Refused are a size other than the video's, a place outside the clip, and
-// what `places` does not allow.
+// condition and the rule. Refused are a size other than the video's, and a place outside the clip
+// or not among `places`.
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(
     const GenerationSpec& spec, PictureSize pass, int frames_per_latent, at::ScalarType dtype,
     ConditionPlaces places = ConditionPlaces::kAnywhere);

@@ -26,7 +26,7 @@ struct Linear {
   // kind.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
 
-  // Whether both sides of the weight are such that 8-bit products take them.
+  // Whether 8-bit products take a weight of this shape.
   bool Takes(RowForm form) const;
   // MakeInt8 for kInt8, else MakeE4m3.
   void MakeIn(RowForm form) { form == RowForm::kInt8 ? MakeInt8() : MakeE4m3(); }

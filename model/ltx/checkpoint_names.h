@@ -12,7 +12,7 @@
 
 namespace reel::model::ltx {
 
-// What stands before the names of a whole file's components.
+// Prefixes of the components' tensors in a file of the whole model.
 inline constexpr std::string_view kTransformerPrefix = "model.diffusion_model.";
 inline constexpr std::string_view kVaePrefix = "vae.";
 

@@ -34,9 +34,9 @@ std::vector<Preset> PresetsFor(const ModelTraits& traits);
 StreamGuidance GuidanceOf(const GenerationSpec& resolved);
 // Of the first pass: Euler unless the preset says another.
 Sampler SamplerOf(const GenerationSpec& resolved);
-// Whether it marks where things begin: texts by <bos>, the film's first latent frame as a key
-// frame. The releases' own programs call 2.5 so, and its presets do. diffusers' calls, and requests
-// without a preset, do not.
+// Whether texts begin with <bos> and the film's first latent frame is marked as a key frame.
+// Presets of 2.5 ask for it, as Lightricks' own programs do. diffusers' calls and requests without
+// a preset do not.
 bool MarksBeginnings(const GenerationSpec& resolved);
 // A second pass is Euler's, without guidance, from these timesteps on; empty: there is none.
 std::vector<double> SecondPassOf(const GenerationSpec& resolved);

@@ -50,7 +50,7 @@ class GemmaEncoder {
 
   explicit GemmaEncoder(const GemmaConfig& config) : config_(config) {}
 
-  // Adds to the weights of norms what they lack of being factors: 1, or 0 in GGUF.
+  // `norms_lack`: what is added to a norm's weight to get its factor. 1, or 0 for GGUF.
   static Block TakeBlock(Weights& weights, int64_t index, const GemmaConfig& config,
                          double norms_lack);
   Places PlacesOf(const GemmaConfig::Attention& attention, int64_t position, int64_t count,

@@ -69,7 +69,7 @@ absl::StatusOr<std::string> NumberText(GgufCursor& cursor) {
 
 absl::StatusOr<std::string> BoolText(GgufCursor& cursor) {
   REEL_ASSIGN_OR_RETURN(const uint8_t value, cursor.Number<uint8_t>());
-  if (value > 1) return Error(absl::StrCat("a truth must be 0 or 1, not ", int{value}));
+  if (value > 1) return Error(absl::StrCat("a bool must be 0 or 1, not ", int{value}));
   return std::string(value == 1 ? "true" : "false");
 }
 
