@@ -20,10 +20,20 @@ WORDS = re.compile(r"PIP_\w+")
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
+def storage_driver(folder):
+    """overlay keeps what a step changes; vfs, where nothing else can be mounted, copies all below it: gigabytes a step."""
+    below, changes, work, mounted = (pathlib.Path(tempfile.mkdtemp(prefix="overlay-", dir=folder)) for _ in range(4))
+    options = f"lowerdir={below},upperdir={changes},workdir={work}"
+    tried = subprocess.run(["unshare", "--mount", "mount", "-t", "overlay", "overlay", "-o", options, mounted], capture_output=True, check=False)
+    for tree in (below, changes, work, mounted):
+        shutil.rmtree(tree)
+    return "vfs" if tried.returncode else "overlay"
+
+
 class Buildah:
     def __init__(self, folder):
         self.program, self.folder = find_tool("buildah"), pathlib.Path(folder)
-        self.store = ["--root", self.folder / "store", "--runroot", self.folder / "runroot", "--storage-driver", "vfs"]
+        self.store = ["--root", self.folder / "store", "--runroot", self.folder / "runroot", "--storage-driver", storage_driver(self.folder)]
 
     def __call__(self, command, *arguments, timeout=PATIENCE_SECONDS):
         return run(self.program, *self.store, command, *arguments, timeout=timeout,
