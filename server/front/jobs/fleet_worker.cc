@@ -10,7 +10,7 @@ namespace {
 // Plans are what callers ask for.
 constexpr size_t kMostKinds = 256;
 // Steps by which an engine tries again whether its jobs gain by sharing.
-constexpr int kMostTried = 5;
+constexpr int kMostTried = 8;
 
 }  // namespace
 

@@ -31,39 +31,38 @@ Batch BatchOf(const Members& members) {
   return batch;
 }
 
-// Whether they share the next step. `apart`: the first set known to lose by sharing.
-bool Share(const Members& members, const Sharing& sharing, std::vector<int64_t>& apart) {
+SharingGains::Choice ChooseAmong(const Members& members, const Sharing& sharing) {
   const Batch batch = BatchOf(members);
   Sharers sharers = SharersOf(batch);
   absl::Time first_deadline = absl::InfiniteFuture();
   for (const HeldJob* job : members) first_deadline = std::min(first_deadline, job->deadline);
   sharers.slack = first_deadline - sharing.now;
-  const SharingGains::Advice advice = sharing.gains->Judge(sharers);
-  if (advice == SharingGains::Advice::kLose && apart.empty()) apart = batch.job_rows;
-  return advice == SharingGains::Advice::kShare;
+  sharers.more_come = sharing.more_come;
+  return sharing.gains->Choose(sharers);
 }
 
-// If a set loses, half of it is tried, and so on: measuring what is unknown costs a few steps.
-Members FirstThatShare(Members members, const Sharing& sharing, std::vector<int64_t>& apart) {
-  while (members.size() > 1 && !Share(members, sharing, apart)) {
-    members.resize((members.size() + 1) / 2);
-  }
-  return members;
+Batch FirstOf(const Members& members, size_t jobs) {
+  return BatchOf({members.begin(), members.begin() + static_cast<std::ptrdiff_t>(jobs)});
 }
 
 // As many from the lead on as gain by sharing; if none do, as many as have the lead's size.
-Members WhoGain(const Members& all, const Sharing& sharing, std::vector<int64_t>& apart) {
+Batch WhoGain(const Members& all, const Sharing& sharing) {
   if (sharing.most_jobs > 0) {
-    const size_t most = std::min(all.size(), static_cast<size_t>(sharing.most_jobs));
-    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most)};
+    return FirstOf(all, std::min(all.size(), static_cast<size_t>(sharing.most_jobs)));
   }
-  if (sharing.gains == nullptr || all.size() == 1) return all;
-  Members some = FirstThatShare(all, sharing, apart);
-  if (some.size() > 1) return some;
-  Members alike = all;
-  std::erase_if(alike, [&](const HeldJob* job) { return job->rows() != all.front()->rows(); });
-  if (alike.size() == all.size()) return some;
-  return FirstThatShare(std::move(alike), sharing, apart);
+  if (sharing.gains == nullptr || all.size() == 1) return BatchOf(all);
+  const SharingGains::Choice choice = ChooseAmong(all, sharing);
+  Batch batch = FirstOf(all, choice.jobs);
+  if (choice.is_look) return batch;
+  if (choice.jobs == 1) {
+    Members alike = all;
+    std::erase_if(alike, [&](const HeldJob* job) { return job->rows() != all.front()->rows(); });
+    if (alike.size() < all.size() && alike.size() > 1) {
+      batch = FirstOf(alike, ChooseAmong(alike, sharing).jobs);
+    }
+  }
+  batch.could_share = BatchOf(all).job_rows;
+  return batch;
 }
 
 }  // namespace
@@ -93,15 +92,13 @@ Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing) {
     would_step.push_back(job.get());
     would_be_rows += its;
   }
-  // Reports as kept apart only jobs that would be there if all had begun.
-  std::vector<int64_t> apart;
-  const Members would_share = WhoGain(would_step, sharing, apart);
-  Batch batch = BatchOf(would_step.size() == can_step.size() ? would_share
-                                                             : WhoGain(can_step, sharing, apart));
-  const auto begins = std::find_if(would_share.begin(), would_share.end(),
+  const Batch would_share = WhoGain(would_step, sharing);
+  Batch batch = would_step.size() == can_step.size() ? would_share : WhoGain(can_step, sharing);
+  const auto begins = std::find_if(would_share.jobs.begin(), would_share.jobs.end(),
                                    [](const HeldJob* job) { return !job->CanStep(); });
-  if (begins != would_share.end()) batch.not_yet = *begins;
-  batch.apart = std::move(apart);
+  if (begins != would_share.jobs.end()) batch.not_yet = *begins;
+  // Those that are left out would be there if all had begun.
+  if (would_share.num_left_out() > 0) batch.could_share = would_share.could_share;
   return batch;
 }
 

@@ -17,9 +17,13 @@ struct Batch {
   // The first job that would fit and has another piece to do before it can step.
   HeldJob* not_yet = nullptr;
   std::vector<int64_t> job_rows = {};  // of each job; a generation's next step may have others
-  // The jobs that could share a step but would lose by it, so that some are left out; empty: none
-  // is left out for that reason.
-  std::vector<int64_t> apart = {};
+  // Rows of the jobs that could share the step, the lead first; more than share it if all would
+  // lose by it. Empty: fewer share than would gain, for a measurement.
+  std::vector<int64_t> could_share = {};
+
+  size_t num_left_out() const {
+    return could_share.size() > jobs.size() ? could_share.size() - jobs.size() : 0;
+  }
 };
 
 // The limits and measurements that decide who shares a step.
@@ -28,6 +32,7 @@ struct Sharing {
   const SharingGains* gains = nullptr;  // null: sharing always gains
   absl::Time now = {};                  // steady
   int most_jobs = 0;                    // fixed batch size; 0: as many as gain
+  bool more_come = true;                // see [Sharing]
 };
 
 // The piece that may run before the next step of `batch`, null if none: text, conditions, a preview

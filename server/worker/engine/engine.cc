@@ -12,6 +12,8 @@ namespace {
 
 // While nothing moves.
 constexpr absl::Duration kLookAtMemoryEvery = absl::Seconds(2);
+// After a job has come while another was rendered more are expected for so long.
+constexpr absl::Duration kMoreComeFor = absl::Minutes(2);
 
 }  // namespace
 
@@ -76,7 +78,8 @@ bool Engine::Impl::MoveOne() {
       : lead == nullptr
           ? Batch()
           : PickBatch(jobs_, *lead,
-                      {options_.fill_rows, &gains_, SteadyNow(), options_.most_jobs_in_step});
+                      {options_.fill_rows, &gains_, SteadyNow(), options_.most_jobs_in_step,
+                       SteadyNow() - last_beside_ < kMoreComeFor});
   HeldJob* piece = PickPiece(jobs_, batch);
   if (piece == nullptr && batch.jobs.empty()) return false;
   const Turns::Beside beside = BesideOf(piece, batch);

@@ -85,6 +85,7 @@ void Engine::Impl::CarryOut(Assignment& command) {
         std::make_unique<ConditionDecoder>(job->spec, limits, [this] { inbox_.Wake(); });
   }
   PutDown(*job);
+  if (jobs_.AnyHasStepped()) last_beside_ = SteadyNow();
   jobs_.Add(std::move(job));
 }
 

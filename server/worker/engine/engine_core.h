@@ -240,6 +240,7 @@ class Engine::Impl {
   Turns turns_;
   SharingGains gains_;
   StepRow row_;
+  absl::Time last_beside_ = absl::InfinitePast();  // when a job came while another was rendered
   bool device_lost_ = false;
   bool draining_ = false;
   absl::Time drain_end_ = absl::InfiniteFuture();

@@ -276,9 +276,7 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   if (stage == Stage::kDenoise && batch.jobs.size() > 1 && sample.kernels.empty()) {
     sample.apart = gains_.Apart(SharersOf(batch)).value_or(absl::ZeroDuration());
   }
-  if (batch.apart.size() > batch.jobs.size()) {
-    sample.left_out = static_cast<int>(batch.apart.size() - batch.jobs.size());
-  }
+  sample.left_out = static_cast<int>(batch.num_left_out());
   Stepped report;
   report.steps.push_back(std::move(sample));
   memory_.TakeChanged();

@@ -170,14 +170,17 @@ void Engine::Impl::LearnGain(const StepUnderWay& step, const std::vector<absl::S
   bool tells = row_.Tells(std::move(arrivals)) && step.timer == nullptr && !step.was_interrupted;
   for (const absl::Status& status : statuses) tells &= status.ok();
   for (const HeldJob* job : batch.jobs) {
-    // A job's first step sets up what later ones reuse.
-    tells &=
-        job->generation->step() > 1 && job->generation->reused_steps() == job->tally.reused_steps();
+    // A job's first step sets up what later ones reuse; its last one returns when it is done
+    // itself.
+    const int done = job->generation->step();
+    tells &= done > 1 && done < job->generation->num_steps() &&
+             job->generation->reused_steps() == job->tally.reused_steps();
   }
   const Sharers sharers = SharersOf(batch);
   gains_.Stepped(sharers, step.took, tells);
-  if (!batch.apart.empty()) {
-    gains_.KeptApart({sharers.model, sharers.plan, batch.apart}, step.took);
+  if (!batch.could_share.empty()) {
+    gains_.PassedOver({sharers.model, sharers.plan, batch.could_share}, batch.jobs.size(),
+                      step.took);
   }
 }
 

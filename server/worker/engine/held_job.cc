@@ -75,6 +75,12 @@ bool JobTable::Uses(const model::Pipeline* pipeline) const {
                      [&](const auto& held) { return held->pipeline == pipeline; });
 }
 
+bool JobTable::AnyHasStepped() const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [](const auto& held) {
+    return held->generation != nullptr && held->generation->step() > 0;
+  });
+}
+
 absl::Time JobTable::FirstDeadline() const {
   absl::Time first = absl::InfiniteFuture();
   for (const auto& held : jobs_) first = std::min(first, held->deadline);

@@ -77,6 +77,7 @@ class JobTable {
   HeldJob* FirstThatCanMove() const;
   HeldJob* FirstThatCanStep() const;
   bool Uses(const model::Pipeline* pipeline) const;
+  bool AnyHasStepped() const;
   // InfiniteFuture if no job has one.
   absl::Time FirstDeadline() const;
   const Jobs& all() const { return jobs_; }

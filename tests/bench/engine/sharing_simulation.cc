@@ -55,9 +55,6 @@ class SimulatedEngine {
   void LearnFrom(const Batch& batch, absl::Duration took);
   // Work beside steps, which the host waits for.
   void Wait(double milliseconds);
-  void HearOfStep(size_t jobs, size_t left_out);
-  size_t room() const { return most_together_ == 1 ? 2 : 16; }
-
   SimulatedDevice device_;
   const int fixed_;
   absl::Time now_ = absl::UnixEpoch(), device_end_ = now_;
@@ -68,10 +65,9 @@ class SimulatedEngine {
   std::map<const HeldJob*, int> frames_left_;
   std::multimap<absl::Time, HeldJob*> encoding_;
   Batch last_;  // the latest step's, while the device goes from one to the next
-  int queued_ = 0, ended_ = 0, number_ = 0;
+  int ended_ = 0, number_ = 0;
   int64_t steps_ = 0, stepped_jobs_ = 0;
-  size_t most_together_ = 16;
-  int tried_ = 0;
+  absl::Time last_beside_ = absl::InfinitePast();
 };
 
 void SimulatedEngine::Arrive() {
@@ -79,6 +75,7 @@ void SimulatedEngine::Arrive() {
   job->planned_rows = kRows;
   job->deadline = absl::InfiniteFuture();
   job->order_key = number_++;
+  if (jobs_.AnyHasStepped()) last_beside_ = now_;
   jobs_.Add(std::move(job));
 }
 
@@ -90,11 +87,7 @@ void SimulatedEngine::Run(int in_flight, int videos) {
       encoding_.erase(encoding_.begin());
       ++ended_;
     }
-    queued_ = std::max(0, in_flight - static_cast<int>(jobs_.all().size()));
-    while (queued_ > 0 && jobs_.all().size() < room()) {
-      --queued_;
-      Arrive();
-    }
+    while (jobs_.all().size() < static_cast<size_t>(in_flight)) Arrive();
     if (!MoveOne()) now_ = std::max(now_, encoding_.begin()->first);
   }
 }
@@ -102,7 +95,10 @@ void SimulatedEngine::Run(int in_flight, int videos) {
 bool SimulatedEngine::MoveOne() {
   HeldJob* lead = jobs_.FirstThatCanStep();
   const Batch batch =
-      lead == nullptr ? Batch() : PickBatch(jobs_, *lead, {kFillRows, &gains_, now_, fixed_});
+      lead == nullptr
+          ? Batch()
+          : PickBatch(jobs_, *lead,
+                      {kFillRows, &gains_, now_, fixed_, now_ - last_beside_ < absl::Minutes(2)});
   HeldJob* piece = PickPiece(jobs_, batch);
   if (piece == nullptr && batch.jobs.empty()) return false;
   const bool is_of_others = piece != nullptr && piece->phase == Phase::kDecode &&
@@ -191,22 +187,13 @@ void SimulatedEngine::LearnFrom(const Batch& batch, absl::Duration took) {
   bool tells = true;
   for (const HeldJob* job : batch.jobs) {
     arrivals.push_back(job->arrival);
-    tells &= job->generation->step() > 1;
+    tells &= job->generation->step() > 1 && job->generation->step() < kSteps;
   }
   tells &= row_.Tells(std::move(arrivals));
   gains_.Stepped(SharersOf(batch), took, tells);
-  if (!batch.apart.empty()) gains_.KeptApart({"", batch.jobs[0]->plan.name(), batch.apart}, took);
-  HearOfStep(batch.jobs.size(), batch.apart.empty() ? 0 : batch.apart.size() - batch.jobs.size());
-}
-
-// As the front's FleetWorker::SawStep does.
-void SimulatedEngine::HearOfStep(size_t jobs, size_t left_out) {
-  if (left_out > 0) {
-    most_together_ = jobs;
-    tried_ = 0;
-  } else if (jobs > most_together_ && ++tried_ > 5) {
-    most_together_ = 16;
-  }
+  if (batch.could_share.empty()) return;
+  const Sharers all = {"", batch.jobs[0]->plan.name(), batch.could_share};
+  gains_.PassedOver(all, batch.jobs.size(), took);
 }
 
 }  // namespace
@@ -216,7 +203,7 @@ SimulatedResult Simulate(const CostShape& shape, const SimulatedLoad& load) {
   for (const int few : {1, 2, 4}) {
     if (few < load.in_flight) engine.Run(few, 6);
   }
-  engine.Run(load.in_flight, load.in_flight);
+  engine.Run(load.in_flight, load.settled * load.in_flight);
   const absl::Duration began = engine.now();
   const int64_t steps = engine.steps(), jobs = engine.stepped_jobs();
   const int videos = 12 * load.in_flight;

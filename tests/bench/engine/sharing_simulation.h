@@ -14,6 +14,7 @@ struct SimulatedLoad {
   int in_flight = 8;
   int fixed = 0;  // jobs of a step; 0: the engine decides
   uint64_t seed = 0;
+  int settled = 1;  // videos before the time counts, beside each in flight
 };
 
 struct SimulatedResult {

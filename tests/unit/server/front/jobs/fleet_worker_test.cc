@@ -51,8 +51,8 @@ TEST_F(PackingWorkerTest, PacksNoMoreThanShareAStep) {
 
 TEST_F(PackingWorkerTest, PacksAgainOnceMoreOfThemShareStepAfterStep) {
   worker_.SawStep(StepOfJobs(1, 1));
-  for (int i = 0; i < 6; ++i) EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0, "fp8")));
-  for (int i = 0; i < 5; ++i) EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0)));
+  for (int i = 0; i < 9; ++i) EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0, "fp8")));
+  for (int i = 0; i < 8; ++i) EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0)));
   EXPECT_FALSE(Packs(2));
   EXPECT_TRUE(worker_.SawStep(StepOfJobs(2, 0)));
   EXPECT_TRUE(Packs(2));
@@ -61,7 +61,7 @@ TEST_F(PackingWorkerTest, PacksAgainOnceMoreOfThemShareStepAfterStep) {
 TEST_F(PackingWorkerTest, FewStepsThatTryAgainAreNoNews) {
   worker_.SawStep(StepOfJobs(1, 1));
   for (int i = 0; i < 3; ++i) {
-    for (int k = 0; k < 5; ++k) EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0)));
+    for (int k = 0; k < 8; ++k) EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0)));
     EXPECT_FALSE(worker_.SawStep(StepOfJobs(1, 1)));
     EXPECT_FALSE(Packs(2));
   }

@@ -51,7 +51,7 @@ TEST_F(KeptApartTest, TheTimeLeftCountsThoseWhoGoFirst) {
   EXPECT_NEAR(together, 9, 2);
   StepOf({a}, 1);
   EXPECT_NEAR(RemainingAfter(b, second), 9 + 8, 2);
-  for (int i = 0; i < 6; ++i) StepOf({a, b}, 0);
+  for (int i = 0; i < 9; ++i) StepOf({a, b}, 0);
   EXPECT_NEAR(RemainingAfter(b, second), 7, 2);
 }
 

@@ -12,7 +12,6 @@ namespace reel::worker {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class FakeGeneration : public model::Generation {
  public:
@@ -132,6 +131,11 @@ class PickGainingBatchTest : public PickBatchTest {
     }
   }
   Batch Pick(HeldJob& lead) { return PickBatch(jobs_, lead, {1000, &gains_, now_}); }
+  // For so long that it is measured again.
+  void PassOver(HeldJob& lead) {
+    const Batch batch = Pick(lead);
+    gains_.PassedOver({"", "auto", batch.could_share}, batch.jobs.size(), absl::Seconds(9));
+  }
 
   SharingGains gains_;
   const absl::Time now_ = absl::UnixEpoch();
@@ -141,7 +145,7 @@ TEST_F(PickGainingBatchTest, SharesWhileNothingIsKnown) {
   HeldJob& lead = Add(50);
   HeldJob& other = Add(60);
   EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &other));
-  EXPECT_THAT(Pick(lead).apart, IsEmpty());
+  EXPECT_EQ(Pick(lead).num_left_out(), 0U);
 }
 
 TEST_F(PickGainingBatchTest, WhoLosesByItStepsAloneAndTheOthersDoNotBegin) {
@@ -152,7 +156,8 @@ TEST_F(PickGainingBatchTest, WhoLosesByItStepsAloneAndTheOthersDoNotBegin) {
   const Batch batch = Pick(lead);
   EXPECT_THAT(batch.jobs, ElementsAre(&lead));
   EXPECT_EQ(batch.not_yet, nullptr);
-  EXPECT_THAT(batch.apart, ElementsAre(50, 50));
+  EXPECT_THAT(batch.could_share, ElementsAre(50, 50));
+  EXPECT_EQ(batch.num_left_out(), 1U);
   EXPECT_EQ(batch.rows, 50);
 }
 
@@ -162,9 +167,23 @@ TEST_F(PickGainingBatchTest, AsManyShareAsGain) {
   HeldJob& lead = Add(50);
   HeldJob& second = Add(50);
   Add(50);
+  EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &second));
+  EXPECT_EQ(Pick(lead).num_left_out(), 0U);  // for a measurement
+  Step({50, 50}, 15);
   const Batch batch = Pick(lead);
   EXPECT_THAT(batch.jobs, ElementsAre(&lead, &second));
-  EXPECT_THAT(batch.apart, ElementsAre(50, 50, 50));
+  EXPECT_THAT(batch.could_share, ElementsAre(50, 50, 50));
+  EXPECT_EQ(batch.num_left_out(), 1U);
+}
+
+TEST_F(PickGainingBatchTest, WhileNoOthersComeTheFirstIsDoneFirstWhereSharingGainsLittle) {
+  Step({50}, 10);
+  Step({50, 50}, 17);
+  HeldJob& lead = Add(50);
+  HeldJob& other = Add(50);
+  EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &other));
+  const Sharing at_rest = {.fill_rows = 1000, .gains = &gains_, .now = now_, .more_come = false};
+  EXPECT_THAT(PickBatch(jobs_, lead, at_rest).jobs, ElementsAre(&lead));
 }
 
 TEST_F(PickGainingBatchTest, WhereALargeOneLosesThoseOfTheLeadsSizeShare) {
@@ -191,7 +210,7 @@ TEST_F(PickGainingBatchTest, ATryWaitsForOneThatHasNotBegun) {
   Step({50, 50}, 30);
   HeldJob& lead = Add(50);
   HeldJob& fresh = Add(50, Phase::kBegin);
-  gains_.KeptApart({"", "auto", Pick(lead).apart}, absl::Seconds(9));
+  PassOver(lead);
   EXPECT_EQ(Pick(lead).not_yet, &fresh);
   fresh.phase = Phase::kDenoise;
   EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &fresh));
@@ -202,7 +221,7 @@ TEST_F(PickGainingBatchTest, ATightDeadlineIsNotTriedUpon) {
   Step({50, 50}, 30);
   HeldJob& lead = Add(50);
   HeldJob& other = Add(50);
-  gains_.KeptApart({"", "auto", Pick(lead).apart}, absl::Seconds(9));
+  PassOver(lead);
   lead.deadline = other.deadline = now_ + absl::Seconds(2);
   EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead));
   lead.deadline = absl::InfiniteFuture();
