@@ -21,6 +21,7 @@ constexpr char kIntroduction[] =
 | [video.proto](reel/v1/video.proto) | what a video is: its spec, its life, its events |
 | [server_service.proto](reel/v1/server_service.proto) | what a server is and can do: limits, models, kernels |
 | [config.proto](reel/config/v1/config.proto) | the configuration file of `reeld`, in protobuf's text format |
+| [rules.proto](reel/config/v1/rules.proto) | options of the configuration's fields: default, bounds, format |
 | [worker.proto](reel/worker/v1/worker.proto) | between `reeld` and its workers; no public API |
 | [log.proto](reel/fleet/v1/log.proto) | what nodes of a fleet write into their log; no public API |
 | [health.proto](grpc/health/v1/health.proto), [google/rpc](google/rpc/status.proto) | of others, as they are |

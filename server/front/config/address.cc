@@ -56,4 +56,6 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
   return Address{host, port};
 }
 
+Address AddressOf(std::string_view text) { return ParseAddress(text).value_or(Address()); }
+
 }  // namespace reel::front

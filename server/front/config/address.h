@@ -21,4 +21,7 @@ struct Address {
 // INVALID_ARGUMENT names the text and the form that is wanted.
 absl::StatusOr<Address> ParseAddress(std::string_view text);
 
+// Without a host where the text is empty, or no address.
+Address AddressOf(std::string_view text);
+
 }  // namespace reel::front

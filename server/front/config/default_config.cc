@@ -15,6 +15,7 @@
 #include "model/bundled_model.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/address.h"
+#include "server/front/config/field_rules.h"
 #include "server/front/config/visible_gpus.h"
 
 namespace reel::front {
@@ -22,11 +23,11 @@ namespace {
 
 using config::v1::ServerConfig;
 using config::v1::Timing;
-using google::protobuf::util::TimeUtil;
 
 constexpr char kTestCard[] = "testcard";
-constexpr int64_t kDefaultLogBytes = int64_t{8} << 30;
-constexpr int kDefaultDeliverBacklog = 32;
+constexpr char kNoDoor[] = "-";
+// For balancers to notice that a server drains.
+constexpr int kPropagationSeconds = 5;
 
 // A folder's or file's name as a model name: "LTX-Video/" becomes "ltx-video".
 std::string NameOfPath(const std::string& path) {
@@ -98,29 +99,19 @@ std::string ApplyModel(const std::string& wanted, const Surroundings& surroundin
   return "";
 }
 
-// Asks before it touches: a mutable accessor sets the field.
-template <typename Message>
-void DefaultDuration(Message& message, bool (Message::*has)() const,
-                     google::protobuf::Duration* (Message::*field)(), int64_t seconds) {
-  if (!(message.*has)()) *(message.*field)() = TimeUtil::SecondsToDuration(seconds);
+// Before the fields' defaults: a timeout that nobody has set stays below the longest.
+void BoundDefaultTimeout(Timing& timing) {
+  if (timing.has_default_timeout() || !timing.has_max_timeout()) return;
+  Timing usual;
+  FillFieldDefaults(usual);
+  *timing.mutable_default_timeout() = std::min(usual.default_timeout(), timing.max_timeout());
 }
 
-void FillTiming(bool loopback, ServerConfig& config) {
-  auto& timing = *config.mutable_timing();
-  DefaultDuration(timing, &Timing::has_max_timeout, &Timing::mutable_max_timeout, 30 * 60);
-  if (!timing.has_default_timeout()) {
-    *timing.mutable_default_timeout() =
-        std::min(timing.max_timeout(), TimeUtil::SecondsToDuration(10 * 60));
-  }
-  DefaultDuration(timing, &Timing::has_propagation, &Timing::mutable_propagation, loopback ? 0 : 5);
-  DefaultDuration(timing, &Timing::has_drain, &Timing::mutable_drain, 30);
-  DefaultDuration(timing, &Timing::has_heartbeat, &Timing::mutable_heartbeat, 5);
-  DefaultDuration(timing, &Timing::has_write_stall, &Timing::mutable_write_stall, 30);
-}
-
-// A legal name: "cuda0-cuda1" of "cuda:0+cuda:1", "gpu-8932f937" of a UUID.
-std::string NameOfDevice(const std::string& device) {
+// A legal name: "cuda0-cuda1" of "cuda:0+cuda:1", "gpu-8932f937" of a UUID. A device that is
+// refused gives the number, so that its name is no further problem.
+std::string NameOfDevice(const std::string& device, int number) {
   constexpr size_t kOfUuid = 12;
+  if (!kernels::OwnDevicesOf(device).ok()) return absl::StrCat("worker", number);
   std::vector<std::string> names;
   for (const absl::string_view member : absl::StrSplit(device, '+')) {
     const bool is_uuid = kernels::IsGpuUuid(member);
@@ -155,34 +146,22 @@ void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config
   }
   if (config.workers().empty()) config.add_workers()->set_device("cpu");
   ForAllGpus(surroundings.visible_gpus, config);
+  int number = 0;
   for (auto& worker : *config.mutable_workers()) {
-    if (worker.name().empty()) worker.set_name(NameOfDevice(worker.device()));
+    if (worker.name().empty()) worker.set_name(NameOfDevice(worker.device(), number));
+    ++number;
     if (worker.models().empty()) {
       for (const auto& model : config.models()) worker.add_models(model.name());
     }
   }
 }
 
-// Not of an unset fleet: setting a field would make one.
 void FillFleet(const Surroundings& surroundings, ServerConfig& config) {
-  using config::v1::Fleet;
   if (!config.has_fleet()) return;
-  Fleet& fleet = *config.mutable_fleet();
+  config::v1::Fleet& fleet = *config.mutable_fleet();
   if (fleet.node().empty()) fleet.set_node(surroundings.host_name);
-  if (fleet.advertise().empty()) {
-    fleet.set_advertise(fleet.listen().empty() ? config.listen() : fleet.listen());
-  }
-  DefaultDuration(fleet, &Fleet::has_beat, &Fleet::mutable_beat, 1);
-  DefaultDuration(fleet, &Fleet::has_silence, &Fleet::mutable_silence, 5);
-  DefaultDuration(fleet, &Fleet::has_lease, &Fleet::mutable_lease, 15);
-  DefaultDuration(fleet, &Fleet::has_max_clock_skew, &Fleet::mutable_max_clock_skew, 5);
-  config::v1::Nats& nats = *fleet.mutable_nats();
-  if (nats.replicas() == 0) nats.set_replicas(1);
-  if (nats.max_bytes() == 0) nats.set_max_bytes(kDefaultLogBytes);
-  if (!fleet.has_objects()) return;
-  config::v1::Objects& objects = *fleet.mutable_objects();
-  if (objects.region().empty()) objects.set_region("us-east-1");
-  if (objects.deliver_backlog() == 0) objects.set_deliver_backlog(kDefaultDeliverBacklog);
+  if (!fleet.advertise().empty()) return;
+  fleet.set_advertise(fleet.listen().empty() ? config.listen() : fleet.listen());
 }
 
 }  // namespace
@@ -208,36 +187,23 @@ std::vector<std::string> ApplyFlags(const Flags& flags, const Surroundings& surr
 }
 
 void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
-  if (config.listen().empty()) config.set_listen("127.0.0.1:50051");
-  if (config.metrics_listen().empty()) config.set_metrics_listen("127.0.0.1:9464");
+  FillModelsAndWorkers(surroundings, config);
+  BoundDefaultTimeout(*config.mutable_timing());
+  FillFieldDefaults(config);
+  if (config.http().listen() == kNoDoor) config.mutable_http()->clear_listen();
   auto& data = *config.mutable_data();
   if (data.folder().empty() && !surroundings.xdg_state_home.empty()) {
     data.set_folder(surroundings.xdg_state_home + "/reel");
   } else if (data.folder().empty() && !surroundings.home.empty()) {
     data.set_folder(surroundings.home + "/.local/state/reel");
   }
-  DefaultDuration(data, &config::v1::Data::has_keep, &config::v1::Data::mutable_keep, 24 * 3600);
-  FillModelsAndWorkers(surroundings, config);
-  for (auto& profile : *config.mutable_kernel_profiles()) {
-    if (profile.base().empty()) profile.set_base("auto");
+  if (!config.timing().has_propagation()) {
+    const auto listen = ParseAddress(config.listen());
+    config.mutable_timing()->mutable_propagation()->set_seconds(
+        listen.ok() && listen->loopback() ? 0 : kPropagationSeconds);
   }
-  if (config.has_auth()) {
-    for (auto& tenant : *config.mutable_auth()->mutable_tenants()) {
-      if (tenant.weight() == 0) tenant.set_weight(1);
-      if (tenant.max_jobs() == 0) tenant.set_max_jobs(256);
-    }
-  }
-  auto& scheduler = *config.mutable_scheduler();
-  if (scheduler.max_backlog_seconds() == 0) scheduler.set_max_backlog_seconds(120);
-  if (scheduler.max_queued_jobs() == 0) scheduler.set_max_queued_jobs(1000);
-  if (scheduler.fill_rows() == 0) scheduler.set_fill_rows(8192);
-  if (scheduler.order().empty()) scheduler.set_order("steps");
-  const auto listen = ParseAddress(config.listen());
-  FillTiming(listen.ok() && listen->loopback(), config);
   FillFleet(surroundings, config);
   auto& telemetry = *config.mutable_telemetry();
-  if (telemetry.log_level().empty()) telemetry.set_log_level("info");
-  if (telemetry.kernel_sample_every() == 0) telemetry.set_kernel_sample_every(32);
   const bool traces = !telemetry.otlp_endpoint().empty();
   if (traces && telemetry.trace_share() == 0) telemetry.set_trace_share(1);
 }

@@ -12,10 +12,6 @@ namespace {
 
 namespace pb = config::v1;
 
-constexpr int kArms = 2;
-// Each is a set of metric series.
-constexpr int kMostExperiments = 16;
-
 class ExperimentReader {
  public:
   ExperimentReader(const pb::ServerConfig& config, OptionReader& reader,
@@ -33,52 +29,37 @@ class ExperimentReader {
 
   ConfiguredExperiment Read(int index, const pb::Experiment& experiment) {
     const std::string key = absl::StrCat("experiments[", index, "].");
-    reader_.Name(key + "name", experiment.name(), names_);
     if (!experiment.model().empty()) reader_.OneOf(key + "model", experiment.model(), models_);
-    if (!(experiment.share() >= 0 && experiment.share() <= 1)) {
-      reader_.Problem(key + "share", absl::StrCat("must be 0 to 1: ", experiment.share()));
-    }
-    if (experiment.arms_size() != kArms) {
-      reader_.Problem(key + "arms", absl::StrCat("must be ", kArms, ": ", experiment.arms_size()));
-    }
-    if (!(experiment.shadow_share() >= 0 && experiment.shadow_share() <= 1)) {
-      reader_.Problem(key + "shadow_share",
-                      absl::StrCat("must be 0 to 1: ", experiment.shadow_share()));
-    }
     ConfiguredExperiment out{
         experiment.name(), experiment.model(), experiment.share(), {}, experiment.shadow_share()};
-    std::set<std::string> names, profiles;
+    std::set<std::string> profiles;
     double weights = 0;
     for (int i = 0; i < experiment.arms_size(); ++i) {
-      out.arms.push_back(ReadArm(absl::StrCat(key, "arms[", i, "]."), experiment.arms(i), names));
+      out.arms.push_back(ReadArm(absl::StrCat(key, "arms[", i, "]."), experiment.arms(i)));
       weights += out.arms.back().share;
       profiles.insert(out.arms.back().profile);
     }
     for (ConfiguredArm& arm : out.arms) arm.share /= weights;
-    if (out.arms.size() == kArms && profiles.size() == 1) {
+    if (out.arms.size() > 1 && profiles.size() == 1) {
       reader_.Problem(key + "arms", "both have the same profile, so that nothing is compared");
     }
     return out;
   }
 
  private:
-  ConfiguredArm ReadArm(const std::string& key, const pb::Arm& arm, std::set<std::string>& names) {
-    reader_.Name(key + "name", arm.name(), names);
+  ConfiguredArm ReadArm(const std::string& key, const pb::Arm& arm) {
     const std::string& profile = arm.profile();
     reader_.OneOf(key + "profile", profile, profiles_);
-    if (!(arm.weight() >= 0 && arm.weight() <= 1e6)) {
-      reader_.Problem(key + "weight", absl::StrCat("must be 0 to 1000000: ", arm.weight()));
-    }
     if (lossy_.contains(profile)) {
       warnings_.push_back(absl::StrCat(key, "profile: ", profile,
                                        " is lossy, and requests that ask for nothing get it"));
     }
-    return {arm.name(), profile, arm.weight() > 0 ? arm.weight() : 1};
+    return {arm.name(), profile, arm.weight()};
   }
   OptionReader& reader_;
   std::vector<std::string>& warnings_;
   std::vector<std::string> profiles_, models_;
-  std::set<std::string> lossy_, names_;
+  std::set<std::string> lossy_;
 };
 
 }  // namespace
@@ -86,11 +67,6 @@ class ExperimentReader {
 std::vector<ConfiguredExperiment> ReadExperiments(const pb::ServerConfig& config,
                                                   OptionReader& reader,
                                                   std::vector<std::string>& warnings) {
-  if (config.experiments_size() > kMostExperiments) {
-    reader.Problem("experiments", absl::StrCat("must be at most ", kMostExperiments, ": ",
-                                               config.experiments_size()));
-    return {};
-  }
   ExperimentReader experiments(config, reader, warnings);
   std::vector<ConfiguredExperiment> out;
   for (int i = 0; i < config.experiments_size(); ++i) {

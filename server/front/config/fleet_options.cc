@@ -5,16 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "reel/config/v1/config.pb.h"
-#include "server/front/config/legal_name.h"
+#include "server/convert/proto_duration.h"
 #include "server/front/config/nats_options.h"
 #include "server/front/config/object_options.h"
 
 namespace reel::front {
 namespace {
-
-constexpr absl::Duration kShortestBeat = absl::Milliseconds(100);
-constexpr absl::Duration kLeastSkew = absl::Milliseconds(100);  // asking takes some of it
-constexpr absl::Duration kLongest = absl::Minutes(10);
 
 void ReadListener(const config::v1::Fleet& fleet, OptionReader& reader, ServerOptions& out) {
   const config::v1::Tls& tls = fleet.tls();
@@ -30,7 +26,7 @@ void ReadListener(const config::v1::Fleet& fleet, OptionReader& reader, ServerOp
     if (fleet.insecure()) reader.Problem("fleet.insecure", "needs fleet.listen");
     return;
   }
-  out.fleet.listen = reader.ReadAddress("fleet.listen", fleet.listen());
+  out.fleet.listen = AddressOf(fleet.listen());
   if (any && fleet.insecure()) {
     reader.Problem("fleet.insecure", "leave it out beside fleet.tls");
   }
@@ -53,21 +49,18 @@ void CheckGateway(const config::v1::ServerConfig& config, OptionReader& reader) 
 }
 
 void ReadTimes(const config::v1::Fleet& fleet, OptionReader& reader, FleetOptions& out) {
-  out.beat = reader.ReadDuration("fleet.beat", fleet.beat());
-  out.silence = reader.ReadDuration("fleet.silence", fleet.silence());
-  out.lease = reader.ReadDuration("fleet.lease", fleet.lease());
-  out.max_clock_skew = reader.ReadDuration("fleet.max_clock_skew", fleet.max_clock_skew());
+  out.beat = FromProtoDuration(fleet.beat());
+  out.silence = FromProtoDuration(fleet.silence());
+  out.lease = FromProtoDuration(fleet.lease());
+  out.max_clock_skew = FromProtoDuration(fleet.max_clock_skew());
   const auto check = [&](const char* key, absl::Duration value, absl::Duration least,
                          const char* what) {
-    if (value >= least && value <= kLongest) return;
-    reader.Problem(key,
-                   absl::StrCat("must be ", what, " (", absl::FormatDuration(least), ") to ",
-                                absl::FormatDuration(kLongest), ": ", absl::FormatDuration(value)));
+    if (value >= least) return;
+    reader.Problem(key, absl::StrCat("must be at least ", what, " (", absl::FormatDuration(least),
+                                     "): ", absl::FormatDuration(value)));
   };
-  check("fleet.beat", out.beat, kShortestBeat, "the least");
   check("fleet.silence", out.silence, 3 * out.beat, "three beats");
   check("fleet.lease", out.lease, out.silence, "silence");
-  check("fleet.max_clock_skew", out.max_clock_skew, kLeastSkew, "the least");
 }
 
 }  // namespace
@@ -76,17 +69,10 @@ void ReadFleet(const config::v1::ServerConfig& config, OptionReader& reader, Ser
   const config::v1::Fleet& fleet = config.fleet();
   out.fleet.name = fleet.name();
   out.fleet.node = fleet.node();
-  if (!IsLegalReplica(fleet.name())) {
-    reader.Problem("fleet.name",
-                   absl::StrCat("must be 1 to 16 of a-z and 0-9: '", fleet.name(), "'"));
-  }
-  if (!IsLegalName(fleet.node())) {
-    reader.Problem("fleet.node", absl::StrCat("is no legal name: '", fleet.node(), "'"));
-  }
   if (!config.data().replica().empty()) {
     reader.Problem("data.replica", "belongs to a server that is alone: leave it out beside fleet");
   }
-  const Address advertised = reader.ReadAddress("fleet.advertise", fleet.advertise());
+  const Address advertised = AddressOf(fleet.advertise());
   if (advertised.host == "0.0.0.0" || advertised.host == "::") {
     reader.Problem("fleet.advertise",
                    absl::StrCat("must be an address at which others reach this server: ",

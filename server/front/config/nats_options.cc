@@ -19,8 +19,6 @@ namespace {
 
 constexpr absl::string_view kPlainNats = "nats://";
 constexpr absl::string_view kEncryptedNats = "tls://";
-constexpr int kMostReplicas = 5;
-constexpr int64_t kLeastLogBytes = int64_t{1} << 20;
 
 bool IsEncrypted(const std::string& url) { return absl::StartsWith(url, kEncryptedNats); }
 
@@ -73,7 +71,6 @@ void AddProblem(const char* key, const absl::Status& status, std::vector<std::st
 NatsOptions ReadNats(const config::v1::Nats& nats, OptionReader& reader) {
   NatsOptions out;
   out.urls = {nats.urls().begin(), nats.urls().end()};
-  if (out.urls.empty()) reader.Problem("fleet.nats.urls", "needs at least one");
   for (size_t i = 0; i < out.urls.size(); ++i) {
     ReadUrl(absl::StrCat("fleet.nats.urls[", i, "]"), out.urls[i], nats.insecure(), reader);
   }
@@ -86,12 +83,8 @@ NatsOptions ReadNats(const config::v1::Nats& nats, OptionReader& reader) {
   if (!out.credentials_file.empty() && !out.nkey_seed_file.empty()) {
     reader.Problem("fleet.nats.nkey_seed_file", "leave it out beside credentials_file");
   }
-  out.replicas = reader.AtLeast("fleet.nats.replicas", nats.replicas(), 1);
-  if (out.replicas > kMostReplicas) {
-    reader.Problem("fleet.nats.replicas",
-                   absl::StrCat("must be at most ", kMostReplicas, ": ", out.replicas));
-  }
-  out.max_bytes = reader.AtLeast("fleet.nats.max_bytes", nats.max_bytes(), kLeastLogBytes);
+  out.replicas = nats.replicas();
+  out.max_bytes = nats.max_bytes();
   return out;
 }
 

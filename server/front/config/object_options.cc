@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/config/object_options.h"
 
-#include <algorithm>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -15,22 +14,6 @@ namespace {
 constexpr char kEndpoint[] = "fleet.objects.endpoint";
 constexpr absl::string_view kPlain = "http://";
 constexpr absl::string_view kEncrypted = "https://";
-constexpr int kMostBacklog = 10'000;
-
-bool IsNameChar(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
-bool IsBucketChar(char c) { return IsNameChar(c) || c == '.'; }
-
-// As S3 has it, so that it needs no encoding in a URL.
-bool IsBucket(const std::string& name) {
-  return name.size() >= 3 && name.size() <= 63 &&
-         std::all_of(name.begin(), name.end(), IsBucketChar) && name.front() != '.' &&
-         name.front() != '-' && name.back() != '.' && name.back() != '-' &&
-         !absl::StrContains(name, "..");
-}
-
-bool IsRegion(const std::string& name) {
-  return !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), IsNameChar);
-}
 
 void ReadEndpoint(const std::string& endpoint, bool insecure, OptionReader& reader) {
   const bool plain = absl::StartsWith(endpoint, kPlain);
@@ -70,23 +53,7 @@ ObjectOptions ReadObjects(const config::v1::Objects& objects, OptionReader& read
   out.region = objects.region();
   out.credentials_file = objects.credentials_file();
   ReadEndpoint(out.endpoint, objects.insecure(), reader);
-  if (!IsBucket(out.bucket)) {
-    reader.Problem("fleet.objects.bucket",
-                   absl::StrCat("must be 3 to 63 of a-z, 0-9, '.' and '-': '", out.bucket, "'"));
-  }
-  if (!IsRegion(out.region)) {
-    reader.Problem("fleet.objects.region",
-                   absl::StrCat("must be 1 to 32 of a-z, 0-9 and '-': '", out.region, "'"));
-  }
-  if (out.credentials_file.empty()) {
-    reader.Problem("fleet.objects.credentials_file", "must name a file with key:secret");
-  }
-  out.deliver_backlog =
-      reader.AtLeast("fleet.objects.deliver_backlog", objects.deliver_backlog(), 1);
-  if (out.deliver_backlog > kMostBacklog) {
-    reader.Problem("fleet.objects.deliver_backlog",
-                   absl::StrCat("must be at most ", kMostBacklog, ": ", out.deliver_backlog));
-  }
+  out.deliver_backlog = objects.deliver_backlog();
   return out;
 }
 

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_join.h"
 #include "kernels/base/program/nearest_name.h"
-#include "server/front/config/legal_name.h"
 
 namespace reel::front {
 
@@ -18,26 +17,6 @@ Address OptionReader::ReadAddress(const std::string& key, const std::string& tex
   if (address.ok()) return *address;
   Problem(key, std::string(address.status().message()));
   return {};
-}
-
-absl::Duration OptionReader::ReadDuration(const std::string& key,
-                                          const google::protobuf::Duration& value) {
-  const absl::Duration duration = absl::Seconds(value.seconds()) + absl::Nanoseconds(value.nanos());
-  if (duration < absl::ZeroDuration()) {
-    Problem(key, absl::StrCat("must not be negative: ", absl::FormatDuration(duration)));
-  }
-  return duration;
-}
-
-void OptionReader::Name(const std::string& key, const std::string& name,
-                        std::set<std::string>& taken) {
-  if (!IsLegalName(name)) {
-    Problem(key, absl::StrCat("must be 1..63 of a-z, 0-9, '.', '_', '-', the first a letter or "
-                              "digit: '",
-                              name, "'"));
-  } else if (!taken.insert(name).second) {
-    Problem(key, absl::StrCat("is listed twice: '", name, "'"));
-  }
 }
 
 void OptionReader::OneOf(const std::string& key, const std::string& value,

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers what is wrong with a configuration, and reads the values that have rules.
+// Gathers what is wrong with a configuration.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
-#include "google/protobuf/duration.pb.h"
 #include "server/front/config/address.h"
 
 namespace reel::front {
@@ -21,19 +18,8 @@ class OptionReader {
 
   void Problem(const std::string& key, const std::string& what);
   Address ReadAddress(const std::string& key, const std::string& text);
-  // Not negative.
-  absl::Duration ReadDuration(const std::string& key, const google::protobuf::Duration& value);
-  // Legal, and not in `taken`, where it is put.
-  void Name(const std::string& key, const std::string& name, std::set<std::string>& taken);
   void OneOf(const std::string& key, const std::string& value,
              const std::vector<std::string>& legal);
-  template <typename T>
-  T AtLeast(const std::string& key, T value, T least) {
-    if (!(value >= least)) {
-      Problem(key, absl::StrCat("must be at least ", least, ": ", value));
-    }
-    return value;
-  }
 
  private:
   std::vector<std::string>& problems_;

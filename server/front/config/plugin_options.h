@@ -14,8 +14,6 @@ class ServerConfig;
 
 namespace reel::front {
 
-inline constexpr int kMaxPlugins = 16;
-
 // Adds what is wrong to `problems`, each with its key.
 std::vector<kernels::PluginSource> ReadPlugins(const config::v1::ServerConfig& config,
                                                std::vector<std::string>& problems);

@@ -3,16 +3,16 @@
 
 #include <set>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/dispatch/device_name.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "reel/config/v1/config.pb.h"
+#include "server/convert/proto_duration.h"
 #include "server/convert/worker_convert.h"
 #include "server/front/config/experiment_options.h"
+#include "server/front/config/field_rules.h"
 #include "server/front/config/fleet_options.h"
-#include "server/front/config/legal_name.h"
 #include "server/front/config/option_reader.h"
 #include "server/front/config/plugin_options.h"
 #include "server/front/config/visible_gpus.h"
@@ -37,50 +37,21 @@ std::string At(const char* list, int index, const char* field) {
 AuthOptions ReadAuth(const pb::Auth& auth, Reader& reader) {
   AuthOptions out;
   out.tokens_file = auth.tokens_file();
-  std::set<std::string> names;
   for (int i = 0; i < auth.tenants_size(); ++i) {
     const pb::Tenant& tenant = auth.tenants(i);
-    reader.Name(At("auth.tenants", i, "name"), tenant.name(), names);
     if (out.tokens_file.empty() && tenant.name() != kOnlyTenant) {
       reader.Problem(At("auth.tenants", i, "name"),
                      absl::StrCat("needs auth.tokens_file: without it every caller is the tenant '",
                                   kOnlyTenant, "', with the role admin: '", tenant.name(), "'"));
     }
-    if (!(tenant.weight() > 0)) {
-      reader.Problem(At("auth.tenants", i, "weight"),
-                     absl::StrCat("must be above 0: ", tenant.weight()));
-    }
-    out.tenants.push_back({tenant.name(), tenant.weight(),
-                           reader.AtLeast(At("auth.tenants", i, "max_jobs"), tenant.max_jobs(), 1),
-                           reader.AtLeast(At("auth.tenants", i, "device_seconds_per_hour"),
-                                          tenant.device_seconds_per_hour(), 0.0),
-                           reader.AtLeast(At("auth.tenants", i, "max_stored_bytes"),
-                                          tenant.max_stored_bytes(), int64_t{0}),
-                           reader.AtLeast(At("auth.tenants", i, "max_queued_device_seconds"),
-                                          tenant.max_queued_device_seconds(), 0.0)});
+    out.tenants.push_back({tenant.name(), tenant.weight(), tenant.max_jobs(),
+                           tenant.device_seconds_per_hour(), tenant.max_stored_bytes(),
+                           tenant.max_queued_device_seconds()});
   }
   return out;
 }
 
 void CheckTestCard(const std::string& key, const worker::v1::TestCard& card, Reader& reader) {
-  const auto check = [&](const char* field, const google::protobuf::Duration& value) {
-    reader.ReadDuration(absl::StrCat(key, ".", field), value);
-  };
-  check("step_time", card.step_time());
-  check("step_time_per_extra_job", card.step_time_per_extra_job());
-  check("decode_time_per_frame", card.decode_time_per_frame());
-  check("load_time", card.load_time());
-  const worker::v1::TestCardMemory& memory = card.memory();
-  const std::pair<const char*, int64_t> bytes[] = {
-      {"weights", memory.weights()},
-      {"per_token", memory.per_token()},
-      {"per_step_row", memory.per_step_row()},
-      {"per_decoded_pixel", memory.per_decoded_pixel()},
-      {"untold_per_token", memory.untold_per_token()},
-      {"kept_per_video", memory.kept_per_video()}};
-  for (const auto& [field, value] : bytes) {
-    reader.AtLeast(absl::StrCat(key, ".memory.", field), value, int64_t{0});
-  }
   for (int i = 0; i < card.faults_size(); ++i) {
     reader.OneOf(absl::StrCat(key, ".faults[", i, "].kind"), card.faults(i).kind(),
                  {"hang", "exit", "nan", "oom", "sticky", "lost"});
@@ -110,13 +81,6 @@ model::WarmUp ReadWarmUp(const std::string& key, const worker::v1::WarmUp& warm_
     reader.Problem(absl::StrCat(key, ".sizes"),
                    absl::StrCat(warm_up.sizes_size(), " are too many: at most ", kMaxWarmUps));
   }
-  for (int i = 0; i < warm_up.sizes_size(); ++i) {
-    const worker::v1::WarmUp::Size& size = warm_up.sizes(i);
-    const std::string at = absl::StrCat(key, ".sizes[", i, "].");
-    reader.AtLeast(absl::StrCat(at, "width"), size.width(), 0);
-    reader.AtLeast(absl::StrCat(at, "height"), size.height(), 0);
-    reader.AtLeast(absl::StrCat(at, "num_frames"), size.num_frames(), 0);
-  }
   return WarmUpFromProto(warm_up);
 }
 
@@ -142,10 +106,8 @@ std::vector<model::PartFile> ReadParts(int index, const pb::Model& model, Reader
 
 std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reader& reader) {
   std::vector<model::LoadOptions> out;
-  std::set<std::string> names;
   for (int i = 0; i < config.models_size(); ++i) {
     const pb::Model& model = config.models(i);
-    reader.Name(At("models", i, "name"), model.name(), names);
     model::LoadOptions options{model.name(), model.path(), model.dtype(), {}};
     options.manifest_file = model.manifest_file();
     options.text_folder = model.text_folder();
@@ -153,9 +115,6 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
     options.warm_up = ReadWarmUp(At("models", i, "warm_up"), model.warm_up(), reader);
     options.on_demand = model.on_demand();
     if (model.has_random_weights()) options.random_weights = model.random_weights().seed();
-    if (!model.dtype().empty()) {
-      reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
-    }
     if (model.has_test_card()) {
       CheckTestCard(At("models", i, "test_card"), model.test_card(), reader);
       CheckWithoutWeights(i, model, reader);
@@ -175,7 +134,6 @@ std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader
   std::vector<std::string> models;
   for (const pb::Model& model : config.models()) models.push_back(model.name());
   std::vector<ConfiguredWorker> out;
-  std::set<std::string> names;
   for (int i = 0; i < config.workers_size(); ++i) {
     const pb::Worker& worker = config.workers(i);
     const absl::Status device = kernels::OwnDevicesOf(worker.device()).status();
@@ -183,17 +141,14 @@ std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader
       reader.Problem(At("workers", i, "device"), "cuda:all, and no GPU can be seen here");
     } else if (!device.ok()) {
       reader.Problem(At("workers", i, "device"), std::string(device.message()));
-    } else {
-      reader.Name(At("workers", i, "name"), worker.name(), names);
     }
     for (const std::string& model : worker.models()) {
       reader.OneOf(At("workers", i, "models"), model, models);
     }
-    out.push_back(
-        {worker.name(),
-         worker.device(),
-         {worker.models().begin(), worker.models().end()},
-         reader.AtLeast(At("workers", i, "memory_bytes"), worker.memory_bytes(), int64_t{0})});
+    out.push_back({worker.name(),
+                   worker.device(),
+                   {worker.models().begin(), worker.models().end()},
+                   worker.memory_bytes()});
   }
   return out;
 }
@@ -211,11 +166,14 @@ void StartFrom(const std::vector<ConfiguredProfile>& before, ConfiguredProfile& 
 
 std::vector<ConfiguredProfile> ReadProfiles(const pb::ServerConfig& config, Reader& reader) {
   std::vector<std::string> known = kernels::BuiltInProfiles();
-  std::set<std::string> names(known.begin(), known.end());
+  const std::set<std::string> built_in(known.begin(), known.end());
   std::vector<ConfiguredProfile> out;
   for (int i = 0; i < config.kernel_profiles_size(); ++i) {
     const pb::KernelProfile& profile = config.kernel_profiles(i);
-    reader.Name(At("kernel_profiles", i, "name"), profile.name(), names);
+    if (built_in.contains(profile.name())) {
+      reader.Problem(At("kernel_profiles", i, "name"),
+                     absl::StrCat("is a built-in profile: '", profile.name(), "'"));
+    }
     // Only what stands before it can be a base, so that there are no circles.
     reader.OneOf(At("kernel_profiles", i, "base"), profile.base(), known);
     known.push_back(profile.name());
@@ -228,68 +186,40 @@ std::vector<ConfiguredProfile> ReadProfiles(const pb::ServerConfig& config, Read
 }
 
 void ReadTiming(const pb::Timing& timing, Reader& reader, TimingOptions& out) {
-  out.default_timeout = reader.ReadDuration("timing.default_timeout", timing.default_timeout());
-  out.max_timeout = reader.ReadDuration("timing.max_timeout", timing.max_timeout());
-  out.propagation = reader.ReadDuration("timing.propagation", timing.propagation());
-  out.drain = reader.ReadDuration("timing.drain", timing.drain());
-  out.heartbeat = reader.ReadDuration("timing.heartbeat", timing.heartbeat());
-  out.write_stall = reader.ReadDuration("timing.write_stall", timing.write_stall());
-  if (out.max_timeout <= absl::ZeroDuration()) {
-    reader.Problem("timing.max_timeout", "must be above 0");
-  }
-  if (out.default_timeout > out.max_timeout || out.default_timeout <= absl::ZeroDuration()) {
-    reader.Problem("timing.default_timeout",
-                   absl::StrCat("must be above 0 and at most max_timeout (",
-                                absl::FormatDuration(out.max_timeout),
-                                "): ", absl::FormatDuration(out.default_timeout)));
-  }
-  if (out.heartbeat < absl::Milliseconds(100) || out.heartbeat > absl::Seconds(10)) {
-    reader.Problem("timing.heartbeat",
-                   absl::StrCat("must be 100ms to 10s: ", absl::FormatDuration(out.heartbeat)));
-  }
-  if (out.write_stall < absl::Milliseconds(100)) {
-    reader.Problem("timing.write_stall",
-                   absl::StrCat("must be at least 100ms: ", absl::FormatDuration(out.write_stall)));
+  out.default_timeout = FromProtoDuration(timing.default_timeout());
+  out.max_timeout = FromProtoDuration(timing.max_timeout());
+  out.propagation = FromProtoDuration(timing.propagation());
+  out.drain = FromProtoDuration(timing.drain());
+  out.heartbeat = FromProtoDuration(timing.heartbeat());
+  out.write_stall = FromProtoDuration(timing.write_stall());
+  if (out.default_timeout > out.max_timeout) {
+    reader.Problem(
+        "timing.default_timeout",
+        absl::StrCat("must be at most max_timeout (", absl::FormatDuration(out.max_timeout),
+                     "): ", absl::FormatDuration(out.default_timeout)));
   }
 }
 
-void ReadScheduler(const pb::Scheduler& scheduler, Reader& reader, SchedulerOptions& out) {
-  out.max_backlog_seconds =
-      reader.AtLeast("scheduler.max_backlog_seconds", scheduler.max_backlog_seconds(), 0.001);
-  out.max_queued_jobs = reader.AtLeast("scheduler.max_queued_jobs", scheduler.max_queued_jobs(), 1);
-  out.fill_rows = reader.AtLeast("scheduler.fill_rows", scheduler.fill_rows(), int64_t{1});
-  reader.OneOf("scheduler.order", scheduler.order(), {"steps", "fifo"});
-  out.fifo = scheduler.order() == "fifo";
+SchedulerOptions ReadScheduler(const pb::Scheduler& scheduler) {
+  return {scheduler.max_backlog_seconds(), scheduler.max_queued_jobs(), scheduler.fill_rows(),
+          scheduler.order() == "fifo"};
 }
 
 void ReadTraces(const pb::Telemetry& telemetry, Reader& reader, TelemetryOptions& out) {
   out.trace_share = telemetry.trace_share();
-  if (!(out.trace_share >= 0 && out.trace_share <= 1)) {
-    reader.Problem("telemetry.trace_share",
-                   absl::StrCat("must be above 0 and at most 1: ", out.trace_share));
-  }
   if (telemetry.otlp_endpoint().empty()) {
     if (out.trace_share != 0) reader.Problem("telemetry.trace_share", "needs otlp_endpoint");
     return;
   }
   auto collector = ParseCollectorAddress(telemetry.otlp_endpoint());
-  if (collector.ok()) {
-    out.collector = *std::move(collector);
-  } else {
-    reader.Problem("telemetry.otlp_endpoint", std::string(collector.status().message()));
-  }
+  if (collector.ok()) out.collector = *std::move(collector);
 }
 
 void ReadTelemetry(const pb::Telemetry& telemetry, Reader& reader, TelemetryOptions& out) {
   out.log_level = telemetry.log_level();
-  reader.OneOf("telemetry.log_level", out.log_level, {"debug", "info", "warning", "error"});
   out.log_format = telemetry.log_format();
-  if (!out.log_format.empty()) {
-    reader.OneOf("telemetry.log_format", out.log_format, {"json", "text"});
-  }
   // 0 is unset in the configuration, and none for a worker.
-  const int every = reader.AtLeast("telemetry.kernel_sample_every", telemetry.kernel_sample_every(),
-                                   kNeverSampled);
+  const int every = telemetry.kernel_sample_every();
   out.kernel_sample_every = every == kNeverSampled ? 0 : every;
   ReadTraces(telemetry, reader, out);
 }
@@ -298,22 +228,14 @@ void ReadHttp(const pb::ServerConfig& config, Reader& reader, HttpOptions& out) 
   const pb::Http& http = config.http();
   out.hosts = {http.hosts().begin(), http.hosts().end()};
   out.allow_origins = {http.allow_origins().begin(), http.allow_origins().end()};
-  for (const std::string& origin : out.allow_origins) {
-    const bool scheme = absl::StartsWith(origin, "http://") || absl::StartsWith(origin, "https://");
-    if (!scheme || absl::EndsWith(origin, "/")) {
-      reader.Problem("http.allow_origins",
-                     absl::StrCat("must be SCHEME://HOST[:PORT] without a path: '", origin, "'"));
-    }
-  }
   out.playground = !http.has_playground() || http.playground();
   out.model_aliases = {http.model_aliases().begin(), http.model_aliases().end()};
   // Without tokens all callers are one tenant, and a bound would let one of them shut the others
   // out.
   const int usual = config.auth().tokens_file().empty() ? 0 : kStreamsPerTenant;
-  const int given = reader.AtLeast("http.max_streams_per_tenant", http.max_streams_per_tenant(), 0);
+  const int given = http.max_streams_per_tenant();
   out.max_streams_per_tenant = given == 0 ? usual : given;
-  if (http.listen().empty() || http.listen() == "-") return;
-  out.listen = reader.ReadAddress("http.listen", http.listen());
+  out.listen = AddressOf(http.listen());
   if (!out.enabled()) return;
   const bool certified = !config.tls().certificate_file().empty();
   out.tls = http.has_tls() ? http.tls() : certified && !out.listen.loopback();
@@ -325,12 +247,9 @@ void ReadHttp(const pb::ServerConfig& config, Reader& reader, HttpOptions& out) 
 }
 
 void ReadListeners(const pb::ServerConfig& config, Reader& reader, ServerOptions& out) {
-  out.listen = reader.ReadAddress("listen", config.listen());
-  out.metrics_listen = reader.ReadAddress("metrics_listen", config.metrics_listen());
-  if (!config.health_listen().empty()) {
-    reader.ReadAddress("health_listen", config.health_listen());
-    out.health_listen = config.health_listen();
-  }
+  out.listen = AddressOf(config.listen());
+  out.metrics_listen = AddressOf(config.metrics_listen());
+  out.health_listen = config.health_listen();
   out.reflection = config.reflection() || out.listen.loopback();
   out.tls = {config.tls().certificate_file(), config.tls().key_file(),
              config.tls().client_ca_file()};
@@ -356,13 +275,9 @@ void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
   if (out.folder.empty()) {
     reader.Problem("data.folder", "must be set: neither XDG_STATE_HOME nor HOME is set");
   }
-  out.max_bytes = reader.AtLeast("data.max_bytes", data.max_bytes(), int64_t{0});
-  out.keep = reader.ReadDuration("data.keep", data.keep());
+  out.max_bytes = data.max_bytes();
+  out.keep = FromProtoDuration(data.keep());
   out.replica = data.replica();
-  if (!out.replica.empty() && !IsLegalReplica(out.replica)) {
-    reader.Problem("data.replica",
-                   absl::StrCat("must be 1 to 16 of a-z and 0-9: '", out.replica, "'"));
-  }
 }
 
 // Parts of the file's language whose machinery is not built yet must not look as if they worked.
@@ -376,6 +291,7 @@ void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
 
 CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   CheckedOptions checked;
+  checked.problems = FieldProblems(config);
   Reader reader(checked.problems);
   ServerOptions& out = checked.options;
   ReadListeners(config, reader, out);
@@ -389,7 +305,7 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   out.kernel_profiles = ReadProfiles(config, reader);
   out.experiments = ReadExperiments(config, reader, out.warnings);
   out.plugins = ReadPlugins(config, checked.problems);
-  ReadScheduler(config.scheduler(), reader, out.scheduler);
+  out.scheduler = ReadScheduler(config.scheduler());
   ReadTiming(config.timing(), reader, out.timing);
   ReadTelemetry(config.telemetry(), reader, out.telemetry);
   if (config.has_fleet()) ReadFleet(config, reader, out);

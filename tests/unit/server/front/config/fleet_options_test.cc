@@ -8,11 +8,9 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "reel/config/v1/config.pb.h"
-#include "server/front/config/config_text.h"
-#include "server/front/config/default_config.h"
 #include "server/front/config/key_pair_file.h"
 #include "tests/fakes/temp_folder.h"
+#include "tests/unit/server/front/config/checked_text.h"
 
 namespace reel::front {
 namespace {
@@ -25,22 +23,13 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-CheckedOptions CheckFleet(const std::string& text) {
-  config::v1::ServerConfig config;
-  EXPECT_THAT(ParseConfigText(text, config), IsEmpty());
-  Surroundings surroundings = {"/state", ""};
-  surroundings.host_name = "host-7";
-  FillDefaults(surroundings, config);
-  return MakeServerOptions(config);
-}
-
 TEST(FleetOptions, WithoutTheBlockAServerIsAlone) {
-  EXPECT_FALSE(CheckFleet("").options.fleet.enabled());
+  EXPECT_FALSE(CheckText("").options.fleet.enabled());
 }
 
 TEST(FleetOptions, ANameAndABrokerAreEnough) {
   const CheckedOptions checked =
-      CheckFleet(R"(fleet { name: "prod" nats { urls: "nats://127.0.0.1:4222" } })");
+      CheckText(R"(fleet { name: "prod" nats { urls: "nats://127.0.0.1:4222" } })");
   EXPECT_THAT(checked.problems, IsEmpty());
   const FleetOptions& fleet = checked.options.fleet;
   EXPECT_EQ(fleet.name, "prod");
@@ -55,7 +44,7 @@ TEST(FleetOptions, ANameAndABrokerAreEnough) {
 }
 
 TEST(FleetOptions, ListsEveryProblemWithItsKey) {
-  const CheckedOptions checked = CheckFleet(R"(
+  const CheckedOptions checked = CheckText(R"(
     listen: "0.0.0.0:50051" insecure_listen: true
     data { replica: "eu1" }
     fleet {
@@ -81,7 +70,7 @@ TEST(FleetOptions, ListsEveryProblemWithItsKey) {
 
 // Everything but the listener is right.
 CheckedOptions CheckListener(const std::string& text) {
-  return CheckFleet(
+  return CheckText(
       absl::StrCat("fleet { name: 'prod' nats { urls: 'nats://127.0.0.1:4222' } ", text, " }"));
 }
 
@@ -115,7 +104,7 @@ TEST(FleetOptions, AGatewayHasNeitherWorkersNorModels) {
   EXPECT_TRUE(checked.options.workers.empty());
   EXPECT_THAT(CheckListener("gateway: true").problems,
               ElementsAre(AllOf(StartsWith("fleet.gateway:"), HasSubstr("fleet.listen"))));
-  EXPECT_THAT(CheckFleet(R"(
+  EXPECT_THAT(CheckText(R"(
                 workers { name: "w" device: "cpu" models: "m" } models { name: "m" path: "/m" }
                 fleet { name: "prod" nats { urls: "nats://127.0.0.1:4222" } gateway: true
                         listen: "127.0.0.1:50052" })")
@@ -124,7 +113,7 @@ TEST(FleetOptions, AGatewayHasNeitherWorkersNorModels) {
 }
 
 TEST(FleetOptions, NeedABroker) {
-  EXPECT_THAT(CheckFleet(R"(fleet { name: "prod" })").problems,
+  EXPECT_THAT(CheckText(R"(fleet { name: "prod" })").problems,
               ElementsAre(StartsWith("fleet.nats.urls:")));
 }
 

@@ -5,9 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "reel/config/v1/config.pb.h"
-#include "server/front/config/config_text.h"
 #include "tests/fakes/temp_folder.h"
+#include "tests/unit/server/front/config/checked_text.h"
 
 namespace reel::front {
 namespace {
@@ -20,14 +19,7 @@ using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> ProblemsOfNats(const std::string& text) {
-  config::v1::ServerConfig config;
-  EXPECT_THAT(
-      ParseConfigText("fleet { nats { replicas: 1 max_bytes: 99999999 " + text + " } }", config),
-      IsEmpty());
-  std::vector<std::string> problems;
-  OptionReader reader(problems);
-  ReadNats(config.fleet().nats(), reader);
-  return problems;
+  return CheckText("fleet { name: 'prod' nats { " + text + " } }").problems;
 }
 
 TEST(NatsOptions, TlsWantsAnAuthorityAndReachesAnywhere) {

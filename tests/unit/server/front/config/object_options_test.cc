@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "reel/config/v1/config.pb.h"
+#include "tests/unit/server/front/config/checked_text.h"
 
 namespace reel::front {
 namespace {
@@ -15,39 +15,29 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
-config::v1::Objects GoodObjects() {
-  config::v1::Objects objects;
-  objects.set_endpoint("https://s3.example");
-  objects.set_bucket("reel-results");
-  objects.set_region("us-east-1");
-  objects.set_credentials_file("/etc/reel/store");
-  objects.set_deliver_backlog(32);
-  return objects;
-}
-
-std::vector<std::string> ProblemsWith(const config::v1::Objects& objects) {
-  std::vector<std::string> problems;
-  OptionReader reader(problems);
-  ReadObjects(objects, reader);
-  return problems;
+// A configuration that is right, with the store's part to be changed.
+config::v1::ServerConfig GoodObjects() {
+  return ParsedText(
+      "fleet { name: 'prod' nats { urls: 'nats://127.0.0.1:1' } objects { endpoint: "
+      "'https://s3.example' bucket: 'reel-results' credentials_file: '/etc/reel/store' } }");
 }
 
 std::vector<std::string> ProblemsAt(const std::string& endpoint, bool insecure = false) {
-  config::v1::Objects objects = GoodObjects();
-  objects.set_endpoint(endpoint);
-  objects.set_insecure(insecure);
-  return ProblemsWith(objects);
+  config::v1::ServerConfig config = GoodObjects();
+  config.mutable_fleet()->mutable_objects()->set_endpoint(endpoint);
+  config.mutable_fleet()->mutable_objects()->set_insecure(insecure);
+  return CheckMessage(config).problems;
 }
 
-TEST(ObjectOptions, AreTakenAsTheyAre) {
-  std::vector<std::string> problems;
-  OptionReader reader(problems);
-  const ObjectOptions options = ReadObjects(GoodObjects(), reader);
-  EXPECT_THAT(problems, IsEmpty());
-  EXPECT_TRUE(options.enabled());
-  EXPECT_EQ(options.bucket, "reel-results");
-  EXPECT_EQ(options.deliver_backlog, 32);
+TEST(ObjectOptions, AnEndpointABucketAndCredentialsAreEnough) {
+  const CheckedOptions checked = CheckMessage(GoodObjects());
+  EXPECT_THAT(checked.problems, IsEmpty());
+  EXPECT_TRUE(checked.options.fleet.objects.enabled());
+  EXPECT_EQ(checked.options.fleet.objects.bucket, "reel-results");
+  EXPECT_EQ(checked.options.fleet.objects.region, "us-east-1");
+  EXPECT_EQ(checked.options.fleet.objects.deliver_backlog, 32);
 }
 
 TEST(ObjectOptions, WithoutEncryptionOnlyOnThisMachineOrWhenSaid) {
@@ -70,20 +60,18 @@ TEST(ObjectOptions, AnEndpointIsAHostAndAPort) {
 }
 
 TEST(ObjectOptions, EachProblemNamesItsKey) {
-  config::v1::Objects objects = GoodObjects();
+  config::v1::ServerConfig config = GoodObjects();
+  config::v1::Objects& objects = *config.mutable_fleet()->mutable_objects();
   objects.set_bucket("Reel");
   objects.set_region("us east");
   objects.set_credentials_file("");
-  objects.set_deliver_backlog(0);
-  EXPECT_THAT(ProblemsWith(objects),
-              ElementsAre(StartsWith("fleet.objects.bucket:"), StartsWith("fleet.objects.region:"),
-                          StartsWith("fleet.objects.credentials_file:"),
-                          StartsWith("fleet.objects.deliver_backlog:")));
-  for (const char* bad : {"", "ab", "-ab", "ab.", "a..b", "a/b"}) {
-    objects = GoodObjects();
-    objects.set_bucket(bad);
-    EXPECT_EQ(ProblemsWith(objects).size(), 1U) << bad;
-  }
+  objects.set_deliver_backlog(-1);
+  EXPECT_THAT(
+      CheckMessage(config).problems,
+      UnorderedElementsAre(StartsWith("fleet.objects.bucket:"), StartsWith("fleet.objects.region:"),
+                           "fleet.objects.credentials_file: must be set: a file with "
+                           "key:secret",
+                           "fleet.objects.deliver_backlog: must be 1 to 10000: -1"));
 }
 
 }  // namespace

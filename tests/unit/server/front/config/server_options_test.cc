@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "reel/config/v1/config.pb.h"
-#include "server/front/config/config_text.h"
-#include "server/front/config/default_config.h"
+#include "tests/unit/server/front/config/checked_text.h"
 
 namespace reel::front {
 namespace {
@@ -22,12 +20,7 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-CheckedOptions Check(const std::string& text) {
-  config::v1::ServerConfig config;
-  EXPECT_THAT(ParseConfigText(text, config), IsEmpty());
-  FillDefaults({"/state", ""}, config);
-  return MakeServerOptions(config);
-}
+CheckedOptions Check(const std::string& text) { return CheckText(text); }
 
 TEST(ServerOptions, TheDefaultsAreLegal) {
   const CheckedOptions checked = Check("");
@@ -163,7 +156,7 @@ TEST(ServerOptions, NamesAreUniqueAndReferencesHold) {
               Contains(StartsWith("workers[1].name:")));
   EXPECT_THAT(Check("workers { device: 'cpu' models: 'tescard' }").problems,
               ElementsAre(HasSubstr("nearest is 'testcard'")));
-  EXPECT_THAT(Check("kernel_profiles { name: 'auto' }").problems, Contains(HasSubstr("twice")));
+  EXPECT_THAT(Check("kernel_profiles { name: 'auto' }").problems, Contains(HasSubstr("built-in")));
   EXPECT_THAT(
       Check("kernel_profiles { name: 'p' base: 'q' } kernel_profiles { name: 'q' }").problems,
       ElementsAre(StartsWith("kernel_profiles[0].base:")));

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/field_rules.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/duration.pb.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "kernels/base/program/nearest_name.h"
+#include "reel/config/v1/rules.pb.h"
+#include "server/convert/proto_duration.h"
+#include "server/front/config/field_format.h"
+
+namespace reel::front {
+namespace {
+
+using config::v1::Rule;
+using google::protobuf::Duration;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+const Rule& RuleOf(const FieldDescriptor& field) {
+  return field.options().GetExtension(config::v1::rule);
+}
+
+bool IsMessage(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+}
+
+bool IsDuration(const FieldDescriptor& field) {
+  return IsMessage(field) && field.message_type() == Duration::descriptor();
+}
+
+// A rule's bound; a test reads all of them.
+double AmountOf(const std::string& text) { return ParseAmount(text).value_or(0); }
+
+// Of a field that is unset.
+void SetDefault(Message& message, const FieldDescriptor& field, const std::string& text) {
+  const Reflection& reflection = *message.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return reflection.SetString(&message, &field, text);
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return reflection.SetBool(&message, &field, text == "true");
+    case FieldDescriptor::CPPTYPE_INT32:
+      return reflection.SetInt32(&message, &field, static_cast<int32_t>(AmountOf(text)));
+    case FieldDescriptor::CPPTYPE_INT64:
+      return reflection.SetInt64(&message, &field, static_cast<int64_t>(AmountOf(text)));
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return reflection.SetDouble(&message, &field, AmountOf(text));
+    default:
+      break;
+  }
+  Message& inside = *reflection.MutableMessage(&message, &field);
+  if (!IsDuration(field)) return;
+  SetProtoDuration(dynamic_cast<Duration&>(inside), absl::Seconds(AmountOf(text)));
+}
+
+// A value that has an amount, and how it is shown.
+struct Amount {
+  double value;
+  std::string text;
+};
+
+std::optional<Amount> AmountAt(const Message& message, const FieldDescriptor& field) {
+  const Reflection& reflection = *message.GetReflection();
+  const auto number = [](auto value) {
+    return Amount{static_cast<double>(value), absl::StrCat(value)};
+  };
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+      return number(reflection.GetInt32(message, &field));
+    case FieldDescriptor::CPPTYPE_INT64:
+      return number(reflection.GetInt64(message, &field));
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return number(reflection.GetDouble(message, &field));
+    default:
+      break;
+  }
+  if (!IsDuration(field)) return std::nullopt;
+  const auto& proto = dynamic_cast<const Duration&>(reflection.GetMessage(message, &field));
+  const absl::Duration time = FromProtoDuration(proto);
+  return Amount{absl::ToDoubleSeconds(time), absl::FormatDuration(time)};
+}
+
+// Empty: it is within the rule's bounds.
+std::string WrongAmount(const Amount& amount, const Rule& rule, bool is_count) {
+  const std::string& max = rule.max();
+  const std::string min = rule.min().empty() ? "0" : rule.min();
+  // Also false for what is no number.
+  if (amount.value >= AmountOf(min) && (max.empty() || amount.value <= AmountOf(max))) return "";
+  std::string bounds = absl::StrCat(min, " to ", max);
+  if (max.empty()) bounds = absl::StrCat("at least ", min);
+  if (is_count && rule.min().empty()) bounds = absl::StrCat("at most ", max);
+  if (min == max) bounds = min;
+  return absl::StrCat("must be ", bounds, ": ", amount.text);
+}
+
+std::string NoneOf(const std::string& value, const std::vector<std::string>& legal) {
+  const std::string nearest = NearestName(value, legal);
+  return absl::StrCat("must be one of ", absl::StrJoin(legal, ", "), ": '", value, "'",
+                      nearest.empty() ? "" : "; the nearest is '" + nearest + "'");
+}
+
+class FieldWalk {
+ public:
+  // Names that elements of the same list have taken, by their field.
+  using Taken = std::map<const FieldDescriptor*, std::set<std::string>>;
+
+  void Walk(const Message& message, const std::string& prefix, Taken& taken) {
+    const auto& type = *message.GetDescriptor();
+    for (int i = 0; i < type.field_count(); ++i) {
+      const FieldDescriptor& field = *type.field(i);
+      const std::string key = prefix + field.name();
+      if (field.is_map()) continue;
+      if (field.is_repeated()) {
+        CheckList(message, field, key);
+      } else if (!field.has_presence() || message.GetReflection()->HasField(message, &field)) {
+        CheckField(message, field, key, taken);
+      }
+    }
+  }
+
+  std::vector<std::string> problems() && { return std::move(problems_); }
+
+ private:
+  void CheckList(const Message& message, const FieldDescriptor& field, const std::string& key) {
+    const Reflection& reflection = *message.GetReflection();
+    const Rule& rule = RuleOf(field);
+    const int size = reflection.FieldSize(message, &field);
+    if (size == 0 && !rule.required().empty()) {
+      return Problem(key, absl::StrCat("must be set: ", rule.required()));
+    }
+    Problem(key, WrongAmount({static_cast<double>(size), absl::StrCat(size)}, rule, true));
+    // The elements of a list that is too long would have a problem each.
+    if (!rule.max().empty() && size > AmountOf(rule.max())) return;
+    Taken taken;
+    for (int i = 0; i < size; ++i) {
+      const std::string at = absl::StrCat(key, "[", i, "]");
+      if (IsMessage(field)) {
+        Walk(reflection.GetRepeatedMessage(message, &field, i), at + ".", taken);
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+        CheckText(reflection.GetRepeatedString(message, &field, i), field, at, taken);
+      }
+    }
+  }
+
+  void CheckField(const Message& message, const FieldDescriptor& field, const std::string& key,
+                  Taken& taken) {
+    const Reflection& reflection = *message.GetReflection();
+    if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+      return CheckText(reflection.GetString(message, &field), field, key, taken);
+    }
+    if (const auto amount = AmountAt(message, field)) {
+      return Problem(key, WrongAmount(*amount, RuleOf(field), false));
+    }
+    if (!IsMessage(field)) return;
+    Taken inside;
+    Walk(reflection.GetMessage(message, &field), key + ".", inside);
+  }
+
+  void CheckText(const std::string& text, const FieldDescriptor& field, const std::string& key,
+                 Taken& taken) {
+    const Rule& rule = RuleOf(field);
+    const bool is_name = rule.format() == config::v1::FORMAT_NAME;
+    if (text.empty() && !rule.required().empty()) {
+      return Problem(key, absl::StrCat("must be set: ", rule.required()));
+    }
+    if (text.empty() && !is_name) return;
+    const std::vector<std::string> legal(rule.one_of().begin(), rule.one_of().end());
+    if (!legal.empty() && std::find(legal.begin(), legal.end(), text) == legal.end()) {
+      Problem(key, NoneOf(text, legal));
+    }
+    const std::string wrong =
+        WrongFormat(rule.format(), text, static_cast<int>(AmountOf(rule.max())));
+    Problem(key, wrong);
+    if (is_name && wrong.empty() && !taken[&field].insert(text).second) {
+      Problem(key, absl::StrCat("is listed twice: '", text, "'"));
+    }
+  }
+
+  void Problem(const std::string& key, const std::string& what) {
+    if (!what.empty()) problems_.push_back(absl::StrCat(key, ": ", what));
+  }
+
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+std::optional<double> ParseAmount(const std::string& text) {
+  double number = 0;
+  if (absl::SimpleAtod(text, &number)) return number;
+  absl::Duration time;
+  if (absl::ParseDuration(text, &time)) return absl::ToDoubleSeconds(time);
+  const std::pair<const char*, double> units[] = {{" MiB", 1 << 20}, {" GiB", 1 << 30}};
+  for (const auto& [unit, bytes] : units) {
+    absl::string_view rest = text;
+    if (absl::ConsumeSuffix(&rest, unit) && absl::SimpleAtod(rest, &number)) return number * bytes;
+  }
+  return std::nullopt;
+}
+
+void FillFieldDefaults(Message& message) {
+  const auto& type = *message.GetDescriptor();
+  const Reflection& reflection = *message.GetReflection();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    if (field.is_map()) continue;
+    if (field.is_repeated()) {
+      for (int at = 0; IsMessage(field) && at < reflection.FieldSize(message, &field); ++at) {
+        FillFieldDefaults(*reflection.MutableRepeatedMessage(&message, &field, at));
+      }
+      continue;
+    }
+    const std::string& text = RuleOf(field).default_value();
+    if (!text.empty() && !reflection.HasField(message, &field)) SetDefault(message, field, text);
+    if (!IsMessage(field) || !reflection.HasField(message, &field)) continue;
+    FillFieldDefaults(*reflection.MutableMessage(&message, &field));
+  }
+}
+
+std::vector<std::string> FieldProblems(const Message& message) {
+  FieldWalk walk;
+  FieldWalk::Taken taken;
+  walk.Walk(message, "", taken);
+  return std::move(walk).problems();
+}
+
+std::string DefaultText(const Message& message, const std::string& field) {
+  const FieldDescriptor* found = message.GetDescriptor()->FindFieldByName(field);
+  return found == nullptr ? "" : RuleOf(*found).default_value();
+}
+
+}  // namespace reel::front
