@@ -8,7 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "server/convert/proto_duration.h"
 #include "server/front/app_parts.h"
+#include "server/front/config/address.h"
+#include "server/front/config/collector_address.h"
+#include "server/front/config/tls_files.h"
+#include "server/front/configured_models.h"
 #include "server/front/health/health_board.h"
 #include "server/front/health/health_monitor.h"
 #include "server/front/health/health_service.h"
@@ -55,11 +60,11 @@ struct App::Impl {
   explicit Impl(AppOptions app_options)
       : options(std::move(app_options)),
         metrics(MakeMetricsOptions(options)),
-        authorizer(options.server.auth.tokens_file.empty()
+        authorizer(options.config.auth().tokens_file().empty()
                        ? std::make_unique<Authorizer>()
                        : std::make_unique<Authorizer>(options.tokens)),
         environment{*authorizer, metrics.calls(), open_calls, unsent_requests, probes, callers},
-        pump(kPumpThreads, std::min(options.server.timing.write_stall / 8, absl::Seconds(1))) {}
+        pump(kPumpThreads, std::min(write_stall() / 8, absl::Seconds(1))) {}
   ~Impl();
 
   absl::Status OpenStores();
@@ -72,6 +77,8 @@ struct App::Impl {
   DoorFacts OpenDoor();
   void StartWatches(std::function<void()> failed);
   void DrainJobs();
+  const config::v1::ServerConfig& config() const { return options.config; }
+  absl::Duration write_stall() const { return FromProtoDuration(config().timing().write_stall()); }
   bool hurried() {
     MutexLock lock(mutex);
     return hurry;
@@ -135,36 +142,35 @@ App::Impl::~Impl() {
 }
 
 absl::Status App::Impl::OpenStores() {
-  const DataOptions& data = options.server.data;
-  REEL_ASSIGN_OR_RETURN(DataFolder opened, DataFolder::Open(data.folder));
+  REEL_ASSIGN_OR_RETURN(DataFolder opened, DataFolder::Open(config().data().folder()));
   folder.emplace(std::move(opened));
-  REEL_RETURN_IF_ERROR(PrepareFolder(options.server, *folder));
+  REEL_RETURN_IF_ERROR(PrepareFolder(config(), *folder));
   REEL_ASSIGN_OR_RETURN(store, OpenJobStore(folder->database_path()));
-  REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server, *folder, file_ops));
-  REEL_ASSIGN_OR_RETURN(media,
-                        OpenMediaStore(MakeMediaOptions(data, *folder, objects.get()), file_ops));
-  REEL_ASSIGN_OR_RETURN(names, NamesOf(options.server, *folder, *store));
-  return TakeOverIfOld(options.server, *folder, serializer, names, objects.get());
+  REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(config(), *folder, file_ops));
+  REEL_ASSIGN_OR_RETURN(
+      media, OpenMediaStore(MakeMediaOptions(config().data(), *folder, objects.get()), file_ops));
+  REEL_ASSIGN_OR_RETURN(names, NamesOf(config(), *folder, *store));
+  return TakeOverIfOld(config(), *folder, serializer, names, objects.get());
 }
 
 void App::Impl::OpenTraces() {
-  const TelemetryOptions& telemetry = options.server.telemetry;
-  if (!telemetry.collector.enabled()) return;
-  collector = std::make_unique<CollectorClient>(telemetry.collector);
+  const config::v1::Telemetry& telemetry = config().telemetry();
+  const auto address = ParseCollectorAddress(telemetry.otlp_endpoint());
+  if (!address.ok()) return;  // none is configured
+  collector = std::make_unique<CollectorClient>(*address);
   exporter =
       std::make_unique<TraceExporter>(MakeTraceOptions(options), *collector, metrics.traces());
-  traced_ends = std::make_unique<TracedEnds>(*exporter, telemetry.trace_share);
+  traced_ends = std::make_unique<TracedEnds>(*exporter, telemetry.trace_share());
 }
 
 absl::Status App::Impl::StartJobs() {
   const ProcessLauncherOptions launcher = MakeLauncherOptions(options);
-  if (!options.server.fleet.gateway) REEL_RETURN_IF_ERROR(CheckWorkerProgram(launcher));
+  if (!config().fleet().gateway()) REEL_RETURN_IF_ERROR(CheckWorkerProgram(launcher));
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
-  fleet =
-      std::make_unique<FleetService>(MakeNodeOptions(options, *folder, names), serializer, clock,
-                                     MakeSharedStore(options.server, objects.get(), *media),
-                                     MakeDiskProbe(folder->path(), *media));
+  fleet = std::make_unique<FleetService>(MakeNodeOptions(options, *folder, names), serializer,
+                                         clock, MakeSharedStore(config(), objects.get(), *media),
+                                         MakeDiskProbe(folder->path(), *media));
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(
       MakeJobOptions(options, names),
@@ -176,40 +182,39 @@ absl::Status App::Impl::StartJobs() {
 }
 
 absl::Status App::Impl::JoinFleet() {
-  REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogPort> port, OpenLog(options.server, *fleet));
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogPort> port, OpenLog(config(), *fleet));
   Neighbours neighbours;
-  if (options.server.fleet.forwards()) {
+  if (!config().fleet().listen().empty()) {
     REEL_ASSIGN_OR_RETURN(
-        neighbourhood,
-        Neighbourhood::Open(options.server, {environment, *fleet, pump, folder->path()}));
+        neighbourhood, Neighbourhood::Open(config(), {environment, *fleet, pump, folder->path()}));
     neighbours = neighbourhood->neighbours();
   }
   fleet->Start(std::move(port), *dispatcher, std::move(neighbours));
-  if (options.server.fleet.enabled()) metrics.WatchFleet([this] { return fleet->Fleet(); });
+  if (config().has_fleet()) metrics.WatchFleet([this] { return fleet->Fleet(); });
   return absl::OkStatus();
 }
 
 absl::Status App::Impl::StartPlaintextHealth() {
-  if (options.server.health_listen.empty()) return absl::OkStatus();
+  if (config().health_listen().empty()) return absl::OkStatus();
   GrpcServerOptions server;
-  server.address = options.server.health_listen;
+  server.address = config().health_listen();
   REEL_ASSIGN_OR_RETURN(health_server, GrpcServer::Start(server, {health_service.get()}));
   return absl::OkStatus();
 }
 
 absl::Status App::Impl::StartDoor(const ServerFacts& facts) {
-  const HttpOptions& http = options.server.http;
-  if (!http.enabled()) return absl::OkStatus();
+  const config::v1::Http& http = config().http();
+  if (http.listen().empty()) return absl::OkStatus();
   door = std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *fleet},
                                 MakeDoorOptions(http), facts);
   REEL_ASSIGN_OR_RETURN(
-      door_server,
-      DoorServer::Start(http.listen, {*door, pump, open_calls, metrics.calls(), metrics.door()},
-                        MakeDoorLimits(options.server),
-                        http.tls ? options.server.tls : TlsOptions()));
+      door_server, DoorServer::Start(AddressOf(http.listen()),
+                                     {*door, pump, open_calls, metrics.calls(), metrics.door()},
+                                     MakeDoorLimits(config()),
+                                     http.tls() ? TlsOptionsOf(config().tls()) : TlsOptions()));
   MutexLock lock(mutex);
-  open_door = {absl::StrCat(http.tls ? "https://" : "http://", door_server->address_text()),
-               http.playground};
+  open_door = {absl::StrCat(http.tls() ? "https://" : "http://", door_server->address_text()),
+               http.playground()};
   return absl::OkStatus();
 }
 
@@ -219,9 +224,8 @@ DoorFacts App::Impl::OpenDoor() {
 }
 
 absl::Status App::Impl::StartServers() {
-  const RequestRules rules = MakeRules(options.server);
-  video_service =
-      MakeVideoService(environment, *fleet, pump, {rules, options.server.timing.write_stall});
+  const RequestRules rules = MakeRules(config());
+  video_service = MakeVideoService(environment, *fleet, pump, {rules, write_stall()});
   const ServerFacts facts{
       options.version, options.revision, started, rules, 256, [this] { return OpenDoor(); }};
   server_service = MakeServerService(environment, *fleet, facts);
@@ -229,17 +233,17 @@ absl::Status App::Impl::StartServers() {
   REEL_RETURN_IF_ERROR(StartPlaintextHealth());
   REEL_ASSIGN_OR_RETURN(
       http_server,
-      HttpServer::Start(options.server.metrics_listen,
+      HttpServer::Start(AddressOf(config().metrics_listen()),
                         {[this] { return metrics.Text(); },
                          [this] { return board.Serving(kHealthLiveness).value_or(false); },
                          [this] { return board.Serving(kHealthVideoService).value_or(false); },
                          [this] { return ProblemsOf(dispatcher->Models()) + fleet->Problem(); }}));
   GrpcServerOptions server;
-  server.address = options.server.listen.ToString();
-  server.tls = options.server.tls;
+  server.address = config().listen();
+  server.tls = TlsOptionsOf(config().tls());
   server.certificate_valid_until = [this](absl::Time end) { metrics.SetCertificateEnd(end); };
-  server.reflection = options.server.reflection;
-  server.longest_call = options.server.timing.max_timeout + absl::Minutes(1);
+  server.reflection = config().reflection();
+  server.longest_call = LongestCall(config());
   REEL_ASSIGN_OR_RETURN(
       grpc_server,
       GrpcServer::Start(server, {video_service.get(), server_service.get(), health_service.get()}));
@@ -257,7 +261,7 @@ void App::Impl::StartWatches(std::function<void()> failed) {
       });
   SelfCheckOptions check;
   check.address = grpc_server->address();
-  check.tls = options.server.tls.enabled();
+  check.tls = TlsOptionsOf(config().tls()).enabled();
   check.taken = [this] {
     if (health_server != nullptr) return callers.latest();
     return std::max(probes.latest(), callers.latest());
@@ -270,15 +274,16 @@ void App::Impl::StartWatches(std::function<void()> failed) {
 }
 
 void App::Impl::DrainJobs() {
-  const TimingOptions& timing = options.server.timing;
+  const absl::Duration propagation = FromProtoDuration(config().timing().propagation());
+  const absl::Duration drain = FromProtoDuration(config().timing().drain());
   const auto drained = [this] {
     MutexLock lock(mutex);
     jobs_drained = true;
     changed.NotifyAll();
   };
-  fleet->Drain(timing.propagation, timing.drain, drained);
+  fleet->Drain(propagation, drain, drained);
   // The dispatcher keeps to its limits; should it hang, the rest goes on.
-  const absl::Duration end = clock.Monotonic() + timing.propagation + timing.drain + kDrainSlack;
+  const absl::Duration end = clock.Monotonic() + propagation + drain + kDrainSlack;
   MutexLock lock(mutex);
   while (!jobs_drained && clock.Monotonic() < end) {
     changed.WaitFor(mutex, end - clock.Monotonic());
@@ -348,8 +353,9 @@ void App::Hurry() {
 }
 
 absl::Duration App::longest_drain() const {
-  const TimingOptions& timing = impl_->options.server.timing;
-  return timing.propagation + timing.drain + kDrainSlack + absl::Seconds(4);
+  const config::v1::Timing& timing = impl_->config().timing();
+  return FromProtoDuration(timing.propagation()) + FromProtoDuration(timing.drain()) + kDrainSlack +
+         absl::Seconds(4);
 }
 
 void App::Reload() {
@@ -358,7 +364,7 @@ void App::Reload() {
 }
 
 void App::ReloadModels() {
-  if (impl_->options.read_again == nullptr || impl_->options.server.fleet.gateway) return;
+  if (impl_->options.read_again == nullptr || impl_->config().fleet().gateway()) return;
   const LoadedOptions loaded = impl_->options.read_again();
   for (const std::string& problem : loaded.problems) {
     Log(LogLevel::kError, "the configuration is invalid; the models stay as they are",
@@ -366,11 +372,11 @@ void App::ReloadModels() {
   }
   if (!loaded.problems.empty()) return;
   Log(LogLevel::kInfo, "read the models of the configuration; other changes need a restart");
-  impl_->dispatcher->SetModels(SourcesOf(loaded.options));
+  impl_->dispatcher->SetModels(SourcesOf(loaded.config));
 }
 
 void App::ReloadTokens() {
-  const std::string& path = impl_->options.server.auth.tokens_file;
+  const std::string& path = impl_->config().auth().tokens_file();
   if (path.empty()) {
     Log(LogLevel::kInfo,
         "reloaded; no tokens file is configured, and each new connection reads the certificates");

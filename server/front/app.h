@@ -15,7 +15,7 @@
 namespace reel::front {
 
 struct AppOptions {
-  ServerOptions server;
+  config::v1::ServerConfig config;  // checked, its defaults filled
   TokenTable tokens;
   std::vector<std::string> prompt_keys;
   std::string worker_binary;  // empty: beside this program

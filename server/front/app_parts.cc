@@ -13,9 +13,12 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
+#include "server/convert/proto_duration.h"
 #include "server/errors/error.h"
+#include "server/front/config/address.h"
 #include "server/front/config/key_pair_file.h"
 #include "server/front/config/nkey_seed.h"
+#include "server/front/configured_models.h"
 #include "server/front/fleet/embedded_log.h"
 #include "server/front/fleet/nats_port.h"
 #include "server/front/folder_take_over.h"
@@ -49,90 +52,78 @@ absl::Status SetLogAside(const std::string& log) {
   return absl::OkStatus();
 }
 
+bool IsAlone(const config::v1::ServerConfig& config) { return !config.has_fleet(); }
+
 }  // namespace
 
-absl::StatusOr<std::string> NamesOf(const ServerOptions& server, const DataFolder& folder,
-                                    JobStore& store) {
-  if (server.fleet.enabled()) return server.fleet.name;
+absl::StatusOr<std::string> NamesOf(const config::v1::ServerConfig& config,
+                                    const DataFolder& folder, JobStore& store) {
+  if (config.has_fleet()) return config.fleet().name();
   REEL_ASSIGN_OR_RETURN(const auto database, Database::OpenAgain(folder.database_path()));
   REEL_ASSIGN_OR_RETURN(Replica::Kept kept, rows::Blobs(*database, Replica::kKind));
-  Replica replica(server.data.replica);
+  Replica replica(config.data().replica());
   if (replica.TakeUp(std::move(kept))) {
     store.PutBlob(Replica::kKind, replica.name(), replica.what());
   }
   return replica.name();
 }
 
-absl::Status TakeOverIfOld(const ServerOptions& server, const DataFolder& folder,
+absl::Status TakeOverIfOld(const config::v1::ServerConfig& config, const DataFolder& folder,
                            const VideoSerializer& serializer, const std::string& names,
                            ObjectStore* objects) {
-  if (!server.alone() || access(folder.log_path().c_str(), F_OK) == 0) {
+  if (!IsAlone(config) || access(folder.log_path().c_str(), F_OK) == 0) {
     return absl::OkStatus();
   }
   return TakeOverFolder(folder, serializer, {names, kAlone}, *objects);
 }
 
-std::vector<ModelSource> SourcesOf(const ServerOptions& server) {
-  std::vector<ModelSource> sources;
-  for (const model::LoadOptions& model : server.models) {
-    ModelSource& source = sources.emplace_back(ModelSource{model, {}});
-    for (const ConfiguredWorker& worker : server.workers) {
-      const auto& models = worker.models;
-      if (std::find(models.begin(), models.end(), model.name) == models.end()) continue;
-      source.workers.push_back(worker.name);
-    }
-  }
-  return sources;
-}
-
-absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server) {
-  const NatsOptions& nats = server.fleet.nats;
+absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const config::v1::ServerConfig& config) {
+  const config::v1::Nats& nats = config.fleet().nats();
   FleetLogOptions options;
-  options.urls = nats.urls;
-  options.fleet = server.fleet.name;
-  options.replicas = nats.replicas;
-  options.max_bytes = nats.max_bytes;
-  options.ca_file = nats.ca_file;
-  options.certificate_file = nats.certificate_file;
-  options.key_file = nats.key_file;
-  if (!nats.nkey_seed_file.empty()) {
-    REEL_ASSIGN_OR_RETURN(NKey key, ReadNKeySeed(nats.nkey_seed_file));
+  options.urls = {nats.urls().begin(), nats.urls().end()};
+  options.fleet = config.fleet().name();
+  options.replicas = nats.replicas();
+  options.max_bytes = nats.max_bytes();
+  options.ca_file = nats.ca_file();
+  options.certificate_file = nats.certificate_file();
+  options.key_file = nats.key_file();
+  if (!nats.nkey_seed_file().empty()) {
+    REEL_ASSIGN_OR_RETURN(NKey key, ReadNKeySeed(nats.nkey_seed_file()));
     options.nkey_seed = std::move(key.seed);
     options.nkey_public = std::move(key.public_key);
   }
-  if (nats.credentials_file.empty()) return options;
-  REEL_ASSIGN_OR_RETURN(KeyPair credentials, ReadKeyPair(nats.credentials_file));
+  if (nats.credentials_file().empty()) return options;
+  REEL_ASSIGN_OR_RETURN(KeyPair credentials, ReadKeyPair(nats.credentials_file()));
   options.user = std::move(credentials.key);
   options.password = std::move(credentials.secret);
   return options;
 }
 
-absl::Status PrepareFolder(const ServerOptions& server, const DataFolder& folder) {
+absl::Status PrepareFolder(const config::v1::ServerConfig& config, const DataFolder& folder) {
   const std::string log = folder.log_path();
   const bool has_log = access(log.c_str(), F_OK) == 0;
-  if (!server.alone()) return has_log ? SetLogAside(log) : absl::OkStatus();
+  if (!IsAlone(config)) return has_log ? SetLogAside(log) : absl::OkStatus();
   const bool is_new = !has_log && access(folder.database_path().c_str(), F_OK) != 0;
   // Before anything else is there: what has a database and no log is taken over.
   return is_new ? Database::Open(log).status() : absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const ServerOptions& server,
+absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const config::v1::ServerConfig& config,
                                                  FleetService& service) {
-  if (server.alone()) return EmbeddedLog::Open(service.view());
-  REEL_ASSIGN_OR_RETURN(const FleetLogOptions log, MakeFleetLogOptions(server));
+  if (IsAlone(config)) return EmbeddedLog::Open(service.view());
+  REEL_ASSIGN_OR_RETURN(const FleetLogOptions log, MakeFleetLogOptions(config));
   return NatsPort::Open(log, service.view());
 }
 
-absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions& server,
+absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const config::v1::ServerConfig& config,
                                                              const DataFolder& folder,
                                                              FileOps& ops) {
-  if (server.alone()) return FileStore::Open(folder.objects_path(), ops);
-  const FleetOptions& fleet = server.fleet;
-  const ObjectOptions& objects = fleet.objects;
-  if (!objects.enabled()) return nullptr;
-  auto store = std::make_unique<S3Store>(
-      S3Options{objects.endpoint, objects.bucket, objects.region, objects.credentials_file});
-  const absl::Status found = store->List(fleet.name + "/media/-", "").status();
+  if (IsAlone(config)) return FileStore::Open(folder.objects_path(), ops);
+  if (!config.fleet().has_objects()) return nullptr;
+  const config::v1::Objects& objects = config.fleet().objects();
+  auto store = std::make_unique<S3Store>(S3Options{objects.endpoint(), objects.bucket(),
+                                                   objects.region(), objects.credentials_file()});
+  const absl::Status found = store->List(config.fleet().name() + "/media/-", "").status();
   if (absl::IsPermissionDenied(found) || absl::IsFailedPrecondition(found)) return found;
   if (!found.ok()) {
     Log(LogLevel::kWarning, "the fleet's object store cannot be used yet; results will wait",
@@ -141,16 +132,16 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions
   return store;
 }
 
-MediaStoreOptions MakeMediaOptions(const DataOptions& data, const DataFolder& folder,
+MediaStoreOptions MakeMediaOptions(const config::v1::Data& data, const DataFolder& folder,
                                    const ObjectStore* objects) {
-  MediaStoreOptions options{folder.path(), data.max_bytes};
+  MediaStoreOptions options{folder.path(), data.max_bytes()};
   if (objects != nullptr) options.other_bytes = [objects] { return objects->OwnBytes(); };
   return options;
 }
 
-SharedStore MakeSharedStore(const ServerOptions& server, ObjectStore* objects,
+SharedStore MakeSharedStore(const config::v1::ServerConfig& config, ObjectStore* objects,
                             const MediaStore& media) {
-  if (server.alone()) return {objects, nullptr};
+  if (IsAlone(config)) return {objects, nullptr};
   return {objects,
           [&media](const std::string& id, int attempt) { return media.PathOf(id, attempt); }};
 }
@@ -181,80 +172,86 @@ absl::Status CheckWorkerProgram(const ProcessLauncherOptions& launcher) {
 
 NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder,
                             const std::string& names) {
-  const FleetOptions& fleet = app.server.fleet;
+  const config::v1::Fleet& fleet = app.config.fleet();
   NodeOptions options;
-  const bool alone = app.server.alone();
-  options.alone = alone;
+  options.alone = IsAlone(app.config);
   options.fleet = names;
-  options.node = alone ? kAlone : fleet.node;
-  options.address = fleet.advertise;
-  options.gateway = fleet.gateway;
+  options.node = options.alone ? kAlone : fleet.node();
+  options.address = fleet.advertise();
+  options.gateway = fleet.gateway();
   options.seal = Seal(app.prompt_keys);
-  options.view_file = alone ? folder.log_path() : folder.fleet_view_path();
+  options.view_file = options.alone ? folder.log_path() : folder.fleet_view_path();
   options.build = absl::StrCat(app.version, " ", app.revision);
   std::random_device random("/dev/urandom");
   options.process = (uint64_t{random()} << 32) | random();
-  for (const ConfiguredTenant& tenant : app.server.auth.tenants) {
-    options.weights[tenant.name] = tenant.weight;
+  for (const config::v1::Tenant& tenant : app.config.auth().tenants()) {
+    options.weights[tenant.name()] = tenant.weight();
   }
-  if (alone) return options;
-  options.beat = fleet.beat;
-  options.silence = fleet.silence;
-  options.lease = fleet.lease;
-  options.max_clock_skew = fleet.max_clock_skew;
-  options.deliver_backlog = fleet.objects.deliver_backlog;
+  if (options.alone) return options;
+  options.beat = FromProtoDuration(fleet.beat());
+  options.silence = FromProtoDuration(fleet.silence());
+  options.lease = FromProtoDuration(fleet.lease());
+  options.max_clock_skew = FromProtoDuration(fleet.max_clock_skew());
+  options.deliver_backlog = fleet.objects().deliver_backlog();
   return options;
 }
 
 JobOptions MakeJobOptions(const AppOptions& app, const std::string& names) {
-  const ServerOptions& server = app.server;
+  const config::v1::ServerConfig& config = app.config;
   JobOptions options;
   options.build = absl::StrCat(app.version, " ", app.revision);
-  options.models = SourcesOf(server);
-  for (const ConfiguredTenant& tenant : server.auth.tenants) {
-    options.tenants[tenant.name] = {tenant.weight, tenant.max_jobs, tenant.device_seconds_per_hour,
-                                    tenant.max_stored_bytes, tenant.max_queued_device_seconds};
+  options.models = SourcesOf(config);
+  for (const config::v1::Tenant& tenant : config.auth().tenants()) {
+    options.tenants[tenant.name()] = {tenant.weight(), tenant.max_jobs(),
+                                      tenant.device_seconds_per_hour(), tenant.max_stored_bytes(),
+                                      tenant.max_queued_device_seconds()};
   }
-  for (const ConfiguredProfile& profile : server.kernel_profiles) {
-    options.kernel_profiles.push_back({profile.name, profile.base, profile.variants});
+  options.kernel_profiles = ProfilesOf(config);
+  for (const config::v1::Experiment& experiment : config.experiments()) {
+    options.experiments.push_back({experiment.name(), experiment.model(), experiment.share(),
+                                   ArmsOf(experiment), experiment.shadow_share()});
   }
-  for (const ConfiguredExperiment& experiment : server.experiments) {
-    std::vector<ExperimentArm> arms;
-    for (const auto& arm : experiment.arms) arms.push_back({arm.name, arm.profile, arm.share});
-    options.experiments.push_back(
-        {experiment.name, experiment.model, experiment.share, arms, experiment.shadow_share});
-  }
-  options.max_backlog_seconds = server.scheduler.max_backlog_seconds;
-  options.max_queued_jobs = server.scheduler.max_queued_jobs;
-  options.fill_rows = server.scheduler.fill_rows;
-  options.fifo = server.scheduler.fifo;
-  options.default_timeout = server.timing.default_timeout;
-  options.max_timeout = server.timing.max_timeout;
-  options.heartbeat = server.timing.heartbeat;
-  options.keep = server.data.keep;
+  options.max_backlog_seconds = config.scheduler().max_backlog_seconds();
+  options.max_queued_jobs = config.scheduler().max_queued_jobs();
+  options.fill_rows = config.scheduler().fill_rows();
+  options.fifo = config.scheduler().order() == "fifo";
+  options.default_timeout = FromProtoDuration(config.timing().default_timeout());
+  options.max_timeout = FromProtoDuration(config.timing().max_timeout());
+  options.heartbeat = FromProtoDuration(config.timing().heartbeat());
+  options.keep = FromProtoDuration(config.data().keep());
   options.in_fleet = true;
-  options.alone = server.alone();
+  options.alone = IsAlone(config);
   options.replica = names;
   return options;
 }
 
 WorkerPoolOptions MakePoolOptions(const AppOptions& app) {
   WorkerPoolOptions options;
-  for (const ConfiguredWorker& worker : app.server.workers) {
-    options.workers.push_back({worker.name, worker.device, worker.models, worker.memory_bytes});
+  const config::v1::ServerConfig& config = app.config;
+  for (const config::v1::Worker& worker : config.workers()) {
+    options.workers.push_back({worker.name(),
+                               worker.device(),
+                               {worker.models().begin(), worker.models().end()},
+                               worker.memory_bytes()});
   }
-  options.models = app.server.models;
-  options.plugins = app.server.plugins;
-  options.fill_rows = app.server.scheduler.fill_rows;
-  options.kernel_sample_every = app.server.telemetry.kernel_sample_every;
+  for (const config::v1::Model& model : config.models()) {
+    options.models.push_back(LoadOptionsOf(model));
+  }
+  for (const config::v1::Plugin& plugin : config.plugins()) {
+    options.plugins.push_back(
+        {plugin.name(), config.plugin_root(), plugin.folder(), plugin.sha256()});
+  }
+  options.fill_rows = config.scheduler().fill_rows();
+  // -1 in the configuration, 0 for a worker: never.
+  options.kernel_sample_every = std::max(0, config.telemetry().kernel_sample_every());
   options.runtime_base = app.runtime_base;
   return options;
 }
 
 std::unique_ptr<FramesComparer> MakeFramesComparer(const AppOptions& app) {
-  const auto& experiments = app.server.experiments;
+  const auto& experiments = app.config.experiments();
   const bool wanted = std::any_of(experiments.begin(), experiments.end(),
-                                  [](const auto& one) { return one.shadow_share > 0; });
+                                  [](const auto& one) { return one.shadow_share() > 0; });
   if (!wanted) return nullptr;
   const std::string binary = FramesBinaryBesideUs();
   if (access(binary.c_str(), X_OK) == 0) return MakeProcessFramesComparer({binary});
@@ -266,43 +263,51 @@ std::unique_ptr<FramesComparer> MakeFramesComparer(const AppOptions& app) {
 ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {
   ProcessLauncherOptions options;
   options.binary = app.worker_binary.empty() ? WorkerBinaryBesideUs() : app.worker_binary;
-  options.extra_arguments = {"--log_level=" + app.server.telemetry.log_level,
+  options.extra_arguments = {"--log_level=" + app.config.telemetry().log_level(),
                              std::string("--log_format=") + (app.json_log ? "json" : "text")};
   return options;
 }
 
 MetricsOptions MakeMetricsOptions(const AppOptions& app) {
   MetricsOptions options{app.version, app.revision, kernels::BuiltInProfiles(), {}, {}};
-  for (const auto& profile : app.server.kernel_profiles) options.profiles.push_back(profile.name);
-  for (const auto& tenant : app.server.auth.tenants) options.tenants.push_back(tenant.name);
-  for (const auto& one : app.server.experiments)
-    for (const auto& arm : one.arms) options.arms.emplace_back(one.name, arm.name);
+  for (const auto& profile : app.config.kernel_profiles()) {
+    options.profiles.push_back(profile.name());
+  }
+  for (const auto& tenant : app.config.auth().tenants()) options.tenants.push_back(tenant.name());
+  for (const auto& one : app.config.experiments())
+    for (const auto& arm : one.arms()) options.arms.emplace_back(one.name(), arm.name());
   return options;
 }
 
 TraceExporterOptions MakeTraceOptions(const AppOptions& app) {
   TraceExporterOptions options;
-  options.resource = {app.version, app.server.data.replica};
+  options.resource = {app.version, app.config.data().replica()};
   return options;
 }
 
-RequestRules MakeRules(const ServerOptions& server) {
+absl::Duration LongestCall(const config::v1::ServerConfig& config) {
+  return FromProtoDuration(config.timing().max_timeout()) + absl::Minutes(1);
+}
+
+RequestRules MakeRules(const config::v1::ServerConfig& config) {
   RequestRules rules;
-  rules.max_timeout = server.timing.max_timeout;
-  rules.default_timeout = server.timing.default_timeout;
+  rules.max_timeout = FromProtoDuration(config.timing().max_timeout());
+  rules.default_timeout = FromProtoDuration(config.timing().default_timeout());
   return rules;
 }
 
-DoorOptions MakeDoorOptions(const HttpOptions& http) {
-  return {.guard = {http.listen.loopback(), http.hosts, http.allow_origins},
-          .page = http.playground,
-          .model_aliases = http.model_aliases,
-          .streams_per_tenant = http.max_streams_per_tenant};
+DoorOptions MakeDoorOptions(const config::v1::Http& http) {
+  return {.guard = {AddressOf(http.listen()).loopback(),
+                    {http.hosts().begin(), http.hosts().end()},
+                    {http.allow_origins().begin(), http.allow_origins().end()}},
+          .page = http.playground(),
+          .model_aliases = {http.model_aliases().begin(), http.model_aliases().end()},
+          .streams_per_tenant = http.max_streams_per_tenant()};
 }
 
-DoorLimits MakeDoorLimits(const ServerOptions& server) {
+DoorLimits MakeDoorLimits(const config::v1::ServerConfig& config) {
   DoorLimits limits;
-  limits.write_stall = server.timing.write_stall;
+  limits.write_stall = FromProtoDuration(config.timing().write_stall());
   // gRPC and the workers need descriptors too.
   const int64_t descriptors = RaiseDescriptorLimit();
   limits.connections =

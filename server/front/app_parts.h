@@ -32,37 +32,34 @@
 
 namespace reel::front {
 
-// With the workers that have each.
-std::vector<ModelSource> SourcesOf(const ServerOptions& server);
-
 // Of a server that is part of a fleet. The credentials are read now.
-absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server);
+absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const config::v1::ServerConfig& config);
 // First part of the names of its videos; empty: the dispatcher draws it. Of a server with a log of
 // its own the folder knows it, and is told where it is new.
-absl::StatusOr<std::string> NamesOf(const ServerOptions& server, const DataFolder& folder,
-                                    JobStore& store);
+absl::StatusOr<std::string> NamesOf(const config::v1::ServerConfig& config,
+                                    const DataFolder& folder, JobStore& store);
 NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder,
                             const std::string& names);
 // Marks a new folder of a server that is alone. In a fleet the log of one that was alone is set
 // aside.
-absl::Status PrepareFolder(const ServerOptions& server, const DataFolder& folder);
+absl::Status PrepareFolder(const config::v1::ServerConfig& config, const DataFolder& folder);
 // Brings a folder without a log into one where the server has one: see TakeOverFolder.
-absl::Status TakeOverIfOld(const ServerOptions& server, const DataFolder& folder,
+absl::Status TakeOverIfOld(const config::v1::ServerConfig& config, const DataFolder& folder,
                            const VideoSerializer& serializer, const std::string& names,
                            ObjectStore* objects);
 // Null where none is configured. Refuses credentials and buckets that are wrong; a store that is
 // away is only told of. `ops` outlives it.
-absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const ServerOptions& server,
+absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const config::v1::ServerConfig& config,
                                                              const DataFolder& folder,
                                                              FileOps& ops);
 // `objects`, which may be null and else outlives what is made with them, has bytes in the folder.
-MediaStoreOptions MakeMediaOptions(const DataOptions& data, const DataFolder& folder,
+MediaStoreOptions MakeMediaOptions(const config::v1::Data& data, const DataFolder& folder,
                                    const ObjectStore* objects);
 // Both outlive it; `objects` may be null.
-SharedStore MakeSharedStore(const ServerOptions& server, ObjectStore* objects,
+SharedStore MakeSharedStore(const config::v1::ServerConfig& config, ObjectStore* objects,
                             const MediaStore& media);
 // The log that the server's videos are in; the service outlives it.
-absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const ServerOptions& server,
+absl::StatusOr<std::unique_ptr<LogPort>> OpenLog(const config::v1::ServerConfig& config,
                                                  FleetService& service);
 
 // Both outlive what it is given to.
@@ -79,8 +76,10 @@ ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app);
 absl::Status CheckWorkerProgram(const ProcessLauncherOptions& launcher);
 MetricsOptions MakeMetricsOptions(const AppOptions& app);
 TraceExporterOptions MakeTraceOptions(const AppOptions& app);
-RequestRules MakeRules(const ServerOptions& server);
-DoorOptions MakeDoorOptions(const HttpOptions& http);
-DoorLimits MakeDoorLimits(const ServerOptions& server);
+// The longest that a call may be open.
+absl::Duration LongestCall(const config::v1::ServerConfig& config);
+RequestRules MakeRules(const config::v1::ServerConfig& config);
+DoorOptions MakeDoorOptions(const config::v1::Http& http);
+DoorLimits MakeDoorLimits(const config::v1::ServerConfig& config);
 
 }  // namespace reel::front

@@ -29,6 +29,7 @@ using reel::Log;
 using reel::LogLevel;
 using reel::front::App;
 using reel::front::AppOptions;
+using reel::front::LoadedOptions;
 
 constexpr int kExitBadConfig = 1;
 constexpr int kExitCannotStart = 1;
@@ -83,12 +84,12 @@ sigset_t BlockSignals() {
   return signals;
 }
 
-bool InitLogging(const reel::front::TelemetryOptions& telemetry) {
+bool InitLogging(const reel::config::v1::Telemetry& telemetry) {
   reel::LogOptions log;
-  const std::string& format = telemetry.log_format;
+  const std::string& format = telemetry.log_format();
   log.json = format.empty() ? isatty(STDERR_FILENO) == 0 : format == "json";
   // The level was checked with the configuration.
-  if (!ParseLogLevel(telemetry.log_level, log.level).ok()) log.level = LogLevel::kInfo;
+  if (!ParseLogLevel(telemetry.log_level(), log.level).ok()) log.level = LogLevel::kInfo;
   reel::InitLog(log);
   reel::front::TakeGrpcLog();
   reel::front::TakeProtobufLog();
@@ -126,7 +127,7 @@ void ServeUntilSignalled(App& app, const sigset_t& signals) {
   if (drain.joinable()) drain.join();
 }
 
-int Run(AppOptions options, const std::string& effective, const sigset_t& signals) {
+int Run(AppOptions options, const LoadedOptions& loaded, const sigset_t& signals) {
   const int64_t descriptors = reel::front::RaiseDescriptorLimit();
   reel::front::KeepGrpc();
   Log(LogLevel::kInfo, "starting",
@@ -134,8 +135,8 @@ int Run(AppOptions options, const std::string& effective, const sigset_t& signal
        {"revision", options.revision},
        {"pid", static_cast<int64_t>(getpid())},
        {"max_fds", descriptors},
-       {"config", effective}});
-  for (const std::string& warning : options.server.warnings) Log(LogLevel::kWarning, warning);
+       {"config", loaded.effective}});
+  for (const std::string& warning : loaded.warnings) Log(LogLevel::kWarning, warning);
   auto app = App::Start(std::move(options), [] { _exit(kExitListenerDead); });
   if (!app.ok()) {
     Log(LogLevel::kError, "cannot start", {{"error", app.status()}});
@@ -179,8 +180,8 @@ int main(int argc, char** argv) {
   }
   const sigset_t signals = BlockSignals();
   AppOptions options;
-  options.json_log = InitLogging(loaded.options.telemetry);
-  options.server = loaded.options;
+  options.json_log = InitLogging(loaded.config.telemetry());
+  options.config = loaded.config;
   options.tokens = loaded.tokens;
   options.prompt_keys = loaded.prompt_keys;
   options.read_again = [flags = parsed.flags, surroundings] {
@@ -191,5 +192,5 @@ int main(int argc, char** argv) {
   options.runtime_base = Environment("XDG_RUNTIME_DIR");
   options.version = REEL_VERSION;
   options.revision = REEL_REVISION;
-  return Run(std::move(options), loaded.effective, signals);
+  return Run(std::move(options), loaded, signals);
 }

@@ -6,7 +6,11 @@
 #include <utility>
 
 #include "kernels/base/status_macros.h"
+#include "reel/config/v1/config.pb.h"
+#include "server/convert/proto_duration.h"
 #include "server/front/app_parts.h"
+#include "server/front/config/address.h"
+#include "server/front/config/tls_files.h"
 #include "server/front/peers/grpc_peers.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/front/rpc/video_service.h"
@@ -43,22 +47,24 @@ Neighbourhood::Neighbourhood(std::unique_ptr<Impl> impl) : impl_(std::move(impl)
 
 Neighbourhood::~Neighbourhood() { Shutdown(); }
 
-absl::StatusOr<std::unique_ptr<Neighbourhood>> Neighbourhood::Open(const ServerOptions& server,
-                                                                   const Parts& parts) {
-  const FleetOptions& own = server.fleet;
+absl::StatusOr<std::unique_ptr<Neighbourhood>> Neighbourhood::Open(
+    const config::v1::ServerConfig& config, const Parts& parts) {
+  const config::v1::Fleet& own = config.fleet();
+  const TlsOptions tls = TlsOptionsOf(own.tls());
+  const absl::Duration write_stall = FromProtoDuration(config.timing().write_stall());
   auto impl = std::make_unique<Impl>(parts.environment);
-  impl->peers = std::make_shared<GrpcPeers>(own.tls);
+  impl->peers = std::make_shared<GrpcPeers>(tls);
   impl->spool = std::make_shared<Spool>(parts.spool_folder, kSpoolBytes);
   impl->service = MakeVideoService(impl->environment, parts.fleet, parts.pump,
-                                   {MakeRules(server), server.timing.write_stall});
+                                   {MakeRules(config), write_stall});
   GrpcServerOptions listener;
-  listener.address = own.listen.ToString();
-  listener.tls = own.tls;
-  listener.longest_call = server.timing.max_timeout + absl::Minutes(1);
+  listener.address = own.listen();
+  listener.tls = tls;
+  listener.longest_call = LongestCall(config);
   REEL_ASSIGN_OR_RETURN(impl->server, GrpcServer::Start(listener, {impl->service.get()}));
   // The system has chosen a port, and nobody has said what others see.
-  const bool is_drawn = own.listen.port == 0 && own.advertise == own.listen.ToString();
-  impl->address = is_drawn ? impl->server->address() : own.advertise;
+  const bool is_drawn = AddressOf(own.listen()).port == 0 && own.advertise() == own.listen();
+  impl->address = is_drawn ? impl->server->address() : own.advertise();
   return std::unique_ptr<Neighbourhood>(new Neighbourhood(std::move(impl)));
 }
 

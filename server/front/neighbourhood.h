@@ -8,9 +8,12 @@
 
 #include "absl/status/statusor.h"
 #include "server/front/api/stream_pump.h"
-#include "server/front/config/server_options.h"
 #include "server/front/node/fleet_service.h"
 #include "server/front/rpc/call_context.h"
+
+namespace reel::config::v1 {
+class ServerConfig;
+}
 
 namespace reel::front {
 
@@ -24,7 +27,7 @@ class Neighbourhood {
     std::string spool_folder;
   };
   // Listens at once. Of a configuration that has fleet.listen.
-  static absl::StatusOr<std::unique_ptr<Neighbourhood>> Open(const ServerOptions& server,
+  static absl::StatusOr<std::unique_ptr<Neighbourhood>> Open(const config::v1::ServerConfig& config,
                                                              const Parts& parts);
   ~Neighbourhood();
 

@@ -26,6 +26,7 @@ using config::v1::Timing;
 
 constexpr char kTestCard[] = "testcard";
 constexpr char kNoDoor[] = "-";
+constexpr int kStreamsPerTenant = 64;
 // For balancers to notice that a server drains.
 constexpr int kPropagationSeconds = 5;
 
@@ -156,6 +157,22 @@ void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config
   }
 }
 
+// What depends on the listener and on tokens.
+void FillDoor(ServerConfig& config) {
+  if (!config.has_http()) return;
+  config::v1::Http& http = *config.mutable_http();
+  if (http.listen() == kNoDoor) http.clear_listen();
+  if (!http.has_tls() && !http.listen().empty()) {
+    const bool is_certified = !config.tls().certificate_file().empty();
+    http.set_tls(is_certified && !AddressOf(http.listen()).loopback());
+  }
+  // Without tokens all callers are one tenant, and a bound would let one of them shut the others
+  // out.
+  if (http.max_streams_per_tenant() == 0 && !config.auth().tokens_file().empty()) {
+    http.set_max_streams_per_tenant(kStreamsPerTenant);
+  }
+}
+
 void FillFleet(const Surroundings& surroundings, ServerConfig& config) {
   if (!config.has_fleet()) return;
   config::v1::Fleet& fleet = *config.mutable_fleet();
@@ -190,17 +207,18 @@ void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
   FillModelsAndWorkers(surroundings, config);
   BoundDefaultTimeout(*config.mutable_timing());
   FillFieldDefaults(config);
-  if (config.http().listen() == kNoDoor) config.mutable_http()->clear_listen();
+  FillDoor(config);
   auto& data = *config.mutable_data();
   if (data.folder().empty() && !surroundings.xdg_state_home.empty()) {
     data.set_folder(surroundings.xdg_state_home + "/reel");
   } else if (data.folder().empty() && !surroundings.home.empty()) {
     data.set_folder(surroundings.home + "/.local/state/reel");
   }
+  const bool is_loopback = AddressOf(config.listen()).loopback();
+  if (is_loopback) config.set_reflection(true);
   if (!config.timing().has_propagation()) {
-    const auto listen = ParseAddress(config.listen());
-    config.mutable_timing()->mutable_propagation()->set_seconds(
-        listen.ok() && listen->loopback() ? 0 : kPropagationSeconds);
+    config.mutable_timing()->mutable_propagation()->set_seconds(is_loopback ? 0
+                                                                            : kPropagationSeconds);
   }
   FillFleet(surroundings, config);
   auto& telemetry = *config.mutable_telemetry();

@@ -5,6 +5,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kernels/base/program/nearest_name.h"
 #include "server/front/config/address.h"
 #include "server/front/config/collector_address.h"
 #include "server/front/config/legal_name.h"
@@ -72,6 +74,13 @@ std::string WrongFormat(config::v1::Format format, const std::string& text, int 
     default:
       return "";
   }
+}
+
+std::string NotOneOf(const std::string& text, const std::vector<std::string>& legal) {
+  if (std::find(legal.begin(), legal.end(), text) != legal.end()) return "";
+  const std::string nearest = NearestName(text, legal);
+  return absl::StrCat("must be one of ", absl::StrJoin(legal, ", "), ": '", text, "'",
+                      nearest.empty() ? "" : "; the nearest is '" + nearest + "'");
 }
 
 }  // namespace reel::front

@@ -4,16 +4,13 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/duration.pb.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "kernels/base/program/nearest_name.h"
 #include "reel/config/v1/rules.pb.h"
 #include "server/convert/proto_duration.h"
 #include "server/front/config/field_format.h"
@@ -104,12 +101,6 @@ std::string WrongAmount(const Amount& amount, const Rule& rule, bool is_count) {
   return absl::StrCat("must be ", bounds, ": ", amount.text);
 }
 
-std::string NoneOf(const std::string& value, const std::vector<std::string>& legal) {
-  const std::string nearest = NearestName(value, legal);
-  return absl::StrCat("must be one of ", absl::StrJoin(legal, ", "), ": '", value, "'",
-                      nearest.empty() ? "" : "; the nearest is '" + nearest + "'");
-}
-
 class FieldWalk {
  public:
   // Names that elements of the same list have taken, by their field.
@@ -175,9 +166,8 @@ class FieldWalk {
       return Problem(key, absl::StrCat("must be set: ", rule.required()));
     }
     if (text.empty() && !is_name) return;
-    const std::vector<std::string> legal(rule.one_of().begin(), rule.one_of().end());
-    if (!legal.empty() && std::find(legal.begin(), legal.end(), text) == legal.end()) {
-      Problem(key, NoneOf(text, legal));
+    if (!rule.one_of().empty()) {
+      Problem(key, NotOneOf(text, {rule.one_of().begin(), rule.one_of().end()}));
     }
     const std::string wrong =
         WrongFormat(rule.format(), text, static_cast<int>(AmountOf(rule.max())));

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the configuration's files of models and kernels for devices exist. A worker would
-// find out too, but only after the server has started.
+// Looks at the files that a configuration names: of models, of kernels for devices, of secrets and
+// certificates. Whoever uses them would find out too, but only after the server has started.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "server/front/config/server_options.h"
+namespace reel::config::v1 {
+class ServerConfig;
+}
 
 namespace reel::front {
 
-// Problems, each with its key. `cuda_library`: where the workers' kernels for GPUs lie; empty: not
-// looked at.
-std::vector<std::string> MissingParts(const ServerOptions& options,
+// Files of models that are missing, each with its key. `cuda_library`: where the workers' kernels
+// for GPUs lie; empty: not looked at.
+std::vector<std::string> MissingParts(const config::v1::ServerConfig& config,
                                       const std::string& cuda_library);
+
+// Certificates, keys and credentials that are missing, open to others, or not what they should
+// be, each with its key.
+std::vector<std::string> WrongSecrets(const config::v1::ServerConfig& config);
 
 }  // namespace reel::front

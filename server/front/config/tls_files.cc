@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "reel/config/v1/config.pb.h"
 #include "server/front/config/read_file.h"
 
 namespace reel::front {
@@ -45,6 +46,10 @@ absl::Time EndOf(const X509* certificate) {
 }
 
 }  // namespace
+
+TlsOptions TlsOptionsOf(const config::v1::Tls& tls) {
+  return {tls.certificate_file(), tls.key_file(), tls.client_ca_file()};
+}
 
 std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files,
                                       const TlsKeys& keys) {

@@ -7,9 +7,20 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/front/config/server_options.h"
+
+namespace reel::config::v1 {
+class Tls;
+}
 
 namespace reel::front {
+
+struct TlsOptions {
+  std::string certificate_file, key_file;  // empty: no TLS
+  std::string client_ca_file;              // set: clients must present a certificate of it
+  bool enabled() const { return !certificate_file.empty(); }
+};
+
+TlsOptions TlsOptionsOf(const config::v1::Tls& tls);
 
 struct TlsFiles {
   std::string certificates, key, client_ca;         // PEM

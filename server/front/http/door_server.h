@@ -11,7 +11,7 @@
 #include "server/front/api/open_calls.h"
 #include "server/front/api/stream_pump.h"
 #include "server/front/config/address.h"
-#include "server/front/config/server_options.h"
+#include "server/front/config/tls_files.h"
 #include "server/front/http/door.h"
 #include "server/front/http/door_observer.h"
 

@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
-#include "server/front/config/server_options.h"
+#include "server/front/config/tls_files.h"
 #include "server/front/node/peer_port.h"
 #include "server/front/peers/peer_lanes.h"
 #include "server/front/peers/peer_watch.h"

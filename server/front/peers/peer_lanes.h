@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
-#include "server/front/config/server_options.h"
+#include "server/front/config/tls_files.h"
 
 namespace reel::front {
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/front/config/server_options.h"
+#include "server/front/config/tls_files.h"
 
 namespace reel::front {
 

@@ -9,20 +9,12 @@
 namespace reel::front {
 namespace {
 
-using ::testing::ElementsAre;
-
-TEST(AppParts, AModelKnowsTheWorkersThatHaveIt) {
-  ServerOptions server;
-  server.models.resize(2);
-  server.models[0].name = "big";
-  server.models[0].path = "/big";
-  server.models[1].name = "small";
-  server.workers = {{"w0", "cpu", {"big", "small"}}, {"w1", "cpu", {"small"}}};
-  const std::vector<ModelSource> sources = SourcesOf(server);
-  ASSERT_EQ(sources.size(), 2u);
-  EXPECT_EQ(sources[0].load.path, "/big");
-  EXPECT_THAT(sources[0].workers, ElementsAre("w0"));
-  EXPECT_THAT(sources[1].workers, ElementsAre("w0", "w1"));
+TEST(AppParts, AConfigurationThatNeverTimesOperatorsSaysSoToWorkers) {
+  AppOptions app;
+  app.config.mutable_telemetry()->set_kernel_sample_every(-1);
+  EXPECT_EQ(MakePoolOptions(app).kernel_sample_every, 0);
+  app.config.mutable_telemetry()->set_kernel_sample_every(32);
+  EXPECT_EQ(MakePoolOptions(app).kernel_sample_every, 32);
 }
 
 TEST(AppParts, ANodeSealsWithTheKeysThatWereRead) {
@@ -37,9 +29,8 @@ TEST(AppParts, ANodeSealsWithTheKeysThatWereRead) {
 
 TEST(AppParts, AFleetSetsTheLogOfAServerThatWasAloneAside) {
   const reel::testing::TempFolder temp;
-  ServerOptions alone, in_fleet;
-  in_fleet.fleet.name = "prod";
-  ASSERT_FALSE(in_fleet.alone());
+  config::v1::ServerConfig alone, in_fleet;
+  in_fleet.mutable_fleet()->set_name("prod");
   const auto folder = DataFolder::Open(temp.File("data"));
   ASSERT_TRUE(folder.ok());
   EXPECT_TRUE(PrepareFolder(in_fleet, *folder).ok());
@@ -74,21 +65,21 @@ TEST(AppParts, AFolderKeepsTheNameOfItsVideos) {
   const reel::testing::TempFolder temp;
   const auto folder = DataFolder::Open(temp.File("data"));
   ASSERT_TRUE(folder.ok());
-  ServerOptions server;
+  config::v1::ServerConfig config;
   std::string drawn;
   for (int start = 0; start < 3; ++start) {
     const auto store = OpenJobStore(folder->database_path());
     ASSERT_TRUE(store.ok()) << store.status();
-    const auto names = NamesOf(server, *folder, **store);
+    const auto names = NamesOf(config, *folder, **store);
     ASSERT_TRUE(names.ok()) << names.status();
     if (start == 0) drawn = *names;
     EXPECT_EQ(*names, drawn);
   }
   EXPECT_EQ(drawn.size(), 6U);
-  server.data.replica = "eu1";
+  config.mutable_data()->set_replica("eu1");
   const auto store = OpenJobStore(folder->database_path());
   ASSERT_TRUE(store.ok()) << store.status();
-  EXPECT_EQ(*NamesOf(server, *folder, **store), "eu1");
+  EXPECT_EQ(*NamesOf(config, *folder, **store), "eu1");
 }
 
 }  // namespace

@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "reel/config/v1/config.pb.h"
+#include "server/front/config/config_checks.h"
 #include "server/front/config/config_text.h"
 #include "server/front/config/default_config.h"
-#include "server/front/config/server_options.h"
 
 namespace reel::front {
 
@@ -20,13 +22,19 @@ inline config::v1::ServerConfig ParsedText(const std::string& text) {
   return config;
 }
 
-inline CheckedOptions CheckMessage(config::v1::ServerConfig config) {
+struct CheckedConfig {
+  config::v1::ServerConfig config;
+  std::vector<std::string> problems, warnings;
+};
+
+inline CheckedConfig CheckMessage(config::v1::ServerConfig config) {
   Surroundings surroundings = {"/state", ""};
   surroundings.host_name = "host-7";
   FillDefaults(surroundings, config);
-  return MakeServerOptions(config);
+  ConfigFindings findings = CheckConfig(config);
+  return {std::move(config), std::move(findings.problems), std::move(findings.warnings)};
 }
 
-inline CheckedOptions CheckText(const std::string& text) { return CheckMessage(ParsedText(text)); }
+inline CheckedConfig CheckText(const std::string& text) { return CheckMessage(ParsedText(text)); }
 
 }  // namespace reel::front

@@ -159,6 +159,8 @@ TEST(FieldRules, EveryRuleFitsItsField) {
     const std::string& value = rule.default_value();
     if (is_message) {
       EXPECT_TRUE(value.empty() || value == "{}") << name;
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
+      EXPECT_TRUE(value.empty() || value == "true") << name << ": " << value;
     } else if (!is_text) {
       EXPECT_TRUE(value.empty() || ParseAmount(value).has_value()) << name << ": " << value;
     }

@@ -24,10 +24,10 @@ std::string Write(const std::string& name, const std::string& text, mode_t mode 
 
 TEST(LoadOptions, WarnsWhereTheTestCardStandsInForAModel) {
   const Surroundings bare = {.xdg_state_home = "/state", .home = "", .models_folder = ""};
-  EXPECT_THAT(LoadOptions({}, bare).options.warnings, Contains(HasSubstr("ltx-demo")));
+  EXPECT_THAT(LoadOptions({}, bare).warnings, Contains(HasSubstr("ltx-demo")));
   Flags flags;
   flags.model = "testcard";
-  EXPECT_THAT(LoadOptions(flags, bare).options.warnings, IsEmpty());
+  EXPECT_THAT(LoadOptions(flags, bare).warnings, IsEmpty());
 }
 
 TEST(LoadOptions, NoConfigurationIsLegal) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/front/config/address.h"
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
 namespace reel::front {

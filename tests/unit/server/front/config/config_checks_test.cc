@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/server_options.h"
+#include "server/front/config/config_checks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,27 +15,21 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-CheckedOptions Check(const std::string& text) { return CheckText(text); }
+CheckedConfig Check(const std::string& text) { return CheckText(text); }
 
-TEST(ServerOptions, TheDefaultsAreLegal) {
-  const CheckedOptions checked = Check("");
+TEST(ConfigChecks, TheDefaultsAreLegal) {
+  const CheckedConfig checked = Check("");
   EXPECT_THAT(checked.problems, IsEmpty());
-  EXPECT_EQ(checked.options.listen.port, 50051);
-  EXPECT_TRUE(checked.options.reflection);
-  EXPECT_EQ(checked.options.data.keep, absl::Hours(24));
-  EXPECT_EQ(checked.options.timing.drain, absl::Seconds(30));
-  EXPECT_EQ(checked.options.timing.max_timeout, absl::Minutes(30));
-  EXPECT_EQ(checked.options.models[0].test_card.step_time, absl::Milliseconds(20));
-  EXPECT_EQ(checked.options.scheduler.max_queued_jobs, 1000);
+  EXPECT_THAT(checked.warnings, IsEmpty());
+  EXPECT_TRUE(checked.config.reflection());
 }
 
-TEST(ServerOptions, ListsEveryProblemWithItsKey) {
-  const CheckedOptions checked = Check(R"(
+TEST(ConfigChecks, ListsEveryProblemWithItsKey) {
+  const CheckedConfig checked = Check(R"(
     listen: "nowhere"
     workers { device: "gpu" }
     models { name: "Bad Name" path: "/m" dtype: "bf61" }
@@ -58,58 +52,52 @@ TEST(ServerOptions, ListsEveryProblemWithItsKey) {
           StartsWith("auth.tenants[0].weight:")));
 }
 
-TEST(ServerOptions, AServerWithoutAFleetIsAlone) {
-  EXPECT_TRUE(Check("").options.alone());
-  EXPECT_FALSE(Check("fleet { name: 'prod' node: 'a' nats { urls: 'nats://127.0.0.1:1' } }")
-                   .options.alone());
-}
-
-TEST(ServerOptions, TheFlagOfTheExperimentIsStillReadAndSaysThatItDoesNothing) {
-  const CheckedOptions checked = Check("data { experimental_log: true }");
+TEST(ConfigChecks, TheFlagOfTheExperimentIsStillReadAndSaysThatItDoesNothing) {
+  const CheckedConfig checked = Check("data { experimental_log: true }");
   EXPECT_THAT(checked.problems, IsEmpty());
-  EXPECT_THAT(checked.options.warnings, ElementsAre(StartsWith("data.experimental_log:")));
+  EXPECT_THAT(checked.warnings, ElementsAre(StartsWith("data.experimental_log:")));
 }
 
-TEST(ServerOptions, BeyondLoopbackNeedsTlsOrAWord) {
+TEST(ConfigChecks, BeyondLoopbackNeedsTlsOrAWord) {
   EXPECT_THAT(Check("listen: '0.0.0.0:1'").problems, ElementsAre(StartsWith("listen:")));
-  const CheckedOptions insecure = Check("listen: '0.0.0.0:1' insecure_listen: true");
+  const CheckedConfig insecure = Check("listen: '0.0.0.0:1' insecure_listen: true");
   EXPECT_THAT(insecure.problems, IsEmpty());
-  EXPECT_THAT(insecure.options.warnings, SizeIs(1));
-  EXPECT_FALSE(insecure.options.reflection);
-  const CheckedOptions tls =
+  EXPECT_THAT(insecure.warnings, SizeIs(1));
+  EXPECT_FALSE(insecure.config.reflection());
+  const CheckedConfig tls =
       Check("listen: '0.0.0.0:1' tls { certificate_file: 'c' key_file: 'k' } reflection: true");
   EXPECT_THAT(tls.problems, IsEmpty());
-  EXPECT_THAT(tls.options.warnings, IsEmpty());
-  EXPECT_TRUE(tls.options.reflection);
+  EXPECT_THAT(tls.warnings, IsEmpty());
+  EXPECT_TRUE(tls.config.reflection());
 }
 
-TEST(ServerOptions, TheDoorIsEncryptedWhereOthersReachIt) {
+TEST(ConfigChecks, TheDoorIsEncryptedWhereOthersReachIt) {
   const std::string tls = " tls { certificate_file: 'c' key_file: 'k' }";
   EXPECT_THAT(Check("http { listen: '0.0.0.0:1' }").problems,
               ElementsAre(StartsWith("http.listen:")));
   EXPECT_THAT(Check("http { listen: '127.0.0.1:1' tls: true }").problems,
               ElementsAre(StartsWith("http.tls:")));
-  EXPECT_TRUE(Check("http { listen: '0.0.0.0:1' }" + tls).options.http.tls);
-  EXPECT_FALSE(Check("http { listen: '127.0.0.1:1' }" + tls).options.http.tls);
-  EXPECT_TRUE(Check("http { listen: '127.0.0.1:1' tls: true }" + tls).options.http.tls);
+  EXPECT_TRUE(Check("http { listen: '0.0.0.0:1' }" + tls).config.http().tls());
+  EXPECT_FALSE(Check("http { listen: '127.0.0.1:1' }" + tls).config.http().tls());
+  EXPECT_TRUE(Check("http { listen: '127.0.0.1:1' tls: true }" + tls).config.http().tls());
   EXPECT_THAT(Check("http { listen: '0.0.0.0:1' tls: false }" + tls).problems,
               ElementsAre(StartsWith("http.listen:")));
-  EXPECT_TRUE(Check("http { listen: '127.0.0.1:1' }").options.http.playground);
+  EXPECT_TRUE(Check("http { listen: '127.0.0.1:1' }").config.http().playground());
 }
 
-TEST(ServerOptions, StreamsAreBoundedWhereTokensTellTenantsApart) {
+TEST(ConfigChecks, StreamsAreBoundedWhereTokensTellTenantsApart) {
   const auto most = [](const std::string& text) {
-    return Check(text).options.http.max_streams_per_tenant;
+    return Check(text).config.http().max_streams_per_tenant();
   };
   EXPECT_EQ(most(""), 0);
-  EXPECT_EQ(most("auth { tokens_file: '/t' }"), 64);
+  EXPECT_EQ(most("auth { tokens_file: '/t' } http {}"), 64);
   EXPECT_EQ(most("auth { tokens_file: '/t' } http { max_streams_per_tenant: 1000 }"), 1000);
   EXPECT_EQ(most("http { max_streams_per_tenant: 7 }"), 7);
   EXPECT_THAT(Check("http { max_streams_per_tenant: -1 }").problems,
               ElementsAre(StartsWith("http.max_streams_per_tenant:")));
 }
 
-TEST(ServerOptions, AWarmUpHasSizesOrIsOff) {
+TEST(ConfigChecks, AWarmUpHasSizesOrIsOff) {
   const auto problems = [](const std::string& warm_up) {
     return Check("models { name: 'm' path: '/m' warm_up { " + warm_up + " } }").problems;
   };
@@ -123,18 +111,17 @@ TEST(ServerOptions, AWarmUpHasSizesOrIsOff) {
   EXPECT_THAT(problems(many), ElementsAre(StartsWith("models[0].warm_up.sizes:")));
 }
 
-TEST(ServerOptions, HalfATlsIsAProblem) {
+TEST(ConfigChecks, HalfATlsIsAProblem) {
   EXPECT_THAT(Check("tls { certificate_file: 'c' }").problems, ElementsAre(StartsWith("tls:")));
   EXPECT_THAT(Check("tls { client_ca_file: 'c' }").problems,
               ElementsAre(StartsWith("tls.client_ca_file:")));
 }
 
-TEST(ServerOptions, AWorkerMayHaveAGroupOfDevices) {
-  const CheckedOptions checked = Check(
+TEST(ConfigChecks, AWorkerMayHaveAGroupOfDevices) {
+  const CheckedConfig checked = Check(
       "workers { device: 'cuda:0+cuda:1' } workers { device: 'cpu+cpu' } "
       "workers { device: 'cuda:2+cuda:3+cuda:4+cuda:5' }");
   EXPECT_THAT(checked.problems, testing::IsEmpty());
-  EXPECT_EQ(checked.options.workers[0].device, "cuda:0+cuda:1");
   EXPECT_THAT(Check("workers { device: 'cuda:0+cuda:0' }").problems,
               Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("each device once"))));
   EXPECT_THAT(Check("workers { device: 'cuda:0+cpu' }").problems,
@@ -149,7 +136,7 @@ TEST(ServerOptions, AWorkerMayHaveAGroupOfDevices) {
               Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("4 devices at most"))));
 }
 
-TEST(ServerOptions, NamesAreUniqueAndReferencesHold) {
+TEST(ConfigChecks, NamesAreUniqueAndReferencesHold) {
   EXPECT_THAT(Check("models { name: 'a' path: 'x' } models { name: 'a' path: 'y' }").problems,
               Contains(HasSubstr("twice")));
   EXPECT_THAT(Check("workers { device: 'cpu' } workers { device: 'cpu' }").problems,
@@ -162,35 +149,22 @@ TEST(ServerOptions, NamesAreUniqueAndReferencesHold) {
       ElementsAre(StartsWith("kernel_profiles[0].base:")));
 }
 
-TEST(ServerOptions, TestCardFaultsAreKnownKinds) {
-  const CheckedOptions good = Check(
+TEST(ConfigChecks, TestCardFaultsAreKnownKinds) {
+  const CheckedConfig good = Check(
       "models { name: 't' test_card { faults { kind: 'exit' step: 3 prompt_contains: 'x' times: 1 "
       "} } }");
   EXPECT_THAT(good.problems, IsEmpty());
-  EXPECT_EQ(good.options.models[0].test_card.faults[0].step, 3);
   EXPECT_THAT(Check("models { name: 't' test_card { faults { kind: 'crash' } } }").problems,
               ElementsAre(StartsWith("models[0].test_card.faults[0].kind:")));
 }
 
-TEST(ServerOptions, AModelsFilesTravelWithIt) {
-  const CheckedOptions checked =
-      Check("models { name: 'm' path: '/m' manifest_file: '/f' text_folder: '/t' }");
-  EXPECT_THAT(checked.problems, IsEmpty());
-  EXPECT_EQ(checked.options.models[0].manifest_file, "/f");
-  EXPECT_EQ(checked.options.models[0].text_folder, "/t");
-}
-
-TEST(ServerOptions, AModelsPartsMayBeFilesOfTheirOwn) {
-  const CheckedOptions checked = Check(
-      "models { name: 'm' path: '/m' parts { part: 'transformer' path: '/t.gguf' } "
-      "parts { part: 'text_encoder' path: '/e.gguf' } }");
-  EXPECT_THAT(checked.problems, IsEmpty());
-  EXPECT_THAT(checked.options.models[0].parts,
-              ElementsAre(model::PartFile{model::ModelPart::kTransformer, "/t.gguf"},
-                          model::PartFile{model::ModelPart::kTextEncoder, "/e.gguf"}));
+TEST(ConfigChecks, AModelsPartsMayBeFilesOfTheirOwn) {
   const auto problems = [](const std::string& parts) {
     return Check("models { name: 'm' path: '/m' " + parts + " }").problems;
   };
+  EXPECT_THAT(problems("parts { part: 'transformer' path: '/t.gguf' } "
+                       "parts { part: 'text_encoder' path: '/e.gguf' }"),
+              IsEmpty());
   EXPECT_THAT(problems("parts { part: 'unet' path: '/t' }"),
               ElementsAre(AllOf(StartsWith("models[0].parts[0].part:"), HasSubstr("\"unet\""),
                                 HasSubstr("audio_vae"))));
@@ -202,7 +176,7 @@ TEST(ServerOptions, AModelsPartsMayBeFilesOfTheirOwn) {
               ElementsAre(StartsWith("models[0].parts: random weights")));
 }
 
-TEST(ServerOptions, TenantsNeedTokensSinceWithoutThemEverybodyIsTheSameAdmin) {
+TEST(ConfigChecks, TenantsNeedTokensSinceWithoutThemEverybodyIsTheSameAdmin) {
   EXPECT_THAT(Check("auth { tenants { name: 'studio' } }").problems,
               ElementsAre(AllOf(StartsWith("auth.tenants[0].name:"), HasSubstr("tokens_file"),
                                 HasSubstr("admin"))));
@@ -211,22 +185,7 @@ TEST(ServerOptions, TenantsNeedTokensSinceWithoutThemEverybodyIsTheSameAdmin) {
   EXPECT_THAT(Check("auth { tenants { name: 'default' max_jobs: 3 } }").problems, IsEmpty());
 }
 
-TEST(ServerOptions, AProfileOnAnotherOneHasItsVariantsAndItsBase) {
-  const CheckedOptions checked = Check(R"(
-    kernel_profiles { name: 'p' base: 'reference'
-                      variants { key: 'rms_norm' value: 'sm80' } variants { key: 'rope' value: 'cpu' } }
-    kernel_profiles { name: 'q' base: 'p' variants { key: 'rms_norm' value: 'sm90' } }
-    kernel_profiles { name: 'r' base: 'q' }
-  )");
-  EXPECT_THAT(checked.problems, IsEmpty());
-  for (const size_t i : {1, 2}) {
-    const ConfiguredProfile& profile = checked.options.kernel_profiles[i];
-    EXPECT_EQ(profile.base, "reference");
-    EXPECT_THAT(profile.variants, ElementsAre(Pair("rms_norm", "sm90"), Pair("rope", "cpu")));
-  }
-}
-
-TEST(ServerOptions, TheTestCardHasNoWeightsToSayAnythingOf) {
+TEST(ConfigChecks, TheTestCardHasNoWeightsToSayAnythingOf) {
   EXPECT_THAT(Check("models { name: 't' test_card {} dtype: 'bf16' manifest_file: '/m' "
                     "text_folder: '/t' random_weights {} parts { part: 'vae' path: '/v' } }")
                   .problems,
@@ -236,35 +195,31 @@ TEST(ServerOptions, TheTestCardHasNoWeightsToSayAnythingOf) {
                   StartsWith("models[0].parts:")));
 }
 
-TEST(ServerOptions, RandomWeightsAreInNoManifest) {
-  const CheckedOptions checked = Check(
+TEST(ConfigChecks, RandomWeightsAreInNoManifest) {
+  const CheckedConfig checked = Check(
       "models { name: 'm' path: '/m' random_weights { seed: 7 } } models { name: 'n' path: '/n' }");
   EXPECT_THAT(checked.problems, IsEmpty());
-  EXPECT_EQ(checked.options.models[0].random_weights, 7);
-  EXPECT_EQ(checked.options.models[1].random_weights, std::nullopt);
   EXPECT_THAT(
       Check("models { name: 'm' path: '/m' random_weights {} manifest_file: '/f' }").problems,
       ElementsAre(StartsWith("models[0].manifest_file:")));
 }
 
-TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
+TEST(ConfigChecks, WhatIsNotBuiltIsRefused) {
   EXPECT_THAT(Check("telemetry { log_prompts: true }").problems,
               ElementsAre(StartsWith("telemetry.log_prompts:")));
 }
 
-TEST(ServerOptions, TracesGoToACollectorOrNowhere) {
-  const CheckedOptions all = Check("telemetry { otlp_endpoint: 'http://collector' }");
+TEST(ConfigChecks, TracesGoToACollectorOrNowhere) {
+  const CheckedConfig all = Check("telemetry { otlp_endpoint: 'http://collector' }");
   EXPECT_THAT(all.problems, IsEmpty());
-  EXPECT_EQ(all.options.telemetry.collector.ToString(), "http://collector:4318/v1/traces");
-  EXPECT_EQ(all.options.telemetry.trace_share, 1);
-  EXPECT_EQ(all.options.telemetry.kernel_sample_every, 32);
-  EXPECT_EQ(Check("telemetry { kernel_sample_every: -1 }").options.telemetry.kernel_sample_every,
-            0);
+  EXPECT_EQ(all.config.telemetry().trace_share(), 1);
+  EXPECT_EQ(all.config.telemetry().kernel_sample_every(), 32);
+  EXPECT_THAT(Check("telemetry { kernel_sample_every: -1 }").problems, IsEmpty());
   EXPECT_THAT(Check("telemetry { kernel_sample_every: -2 }").problems,
               ElementsAre(StartsWith("telemetry.kernel_sample_every:")));
-  const CheckedOptions some = Check("telemetry { otlp_endpoint: 'http://c' trace_share: 0.25 }");
-  EXPECT_EQ(some.options.telemetry.trace_share, 0.25);
-  EXPECT_FALSE(Check("").options.telemetry.collector.enabled());
+  const CheckedConfig some = Check("telemetry { otlp_endpoint: 'http://c' trace_share: 0.25 }");
+  EXPECT_EQ(some.config.telemetry().trace_share(), 0.25);
+  EXPECT_EQ(Check("").config.telemetry().trace_share(), 0);
 
   EXPECT_THAT(Check("telemetry { trace_share: 0.5 }").problems,
               ElementsAre(StartsWith("telemetry.trace_share: needs otlp_endpoint")));
