@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/program/flag_spelling.h"
+#include "reel/config/v1/config.pb.h"
+#include "server/front/config/field_rules.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::front {
@@ -15,8 +18,11 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_flag("--check_config", flags.check_config,
                "Check the configuration, print every problem, and exit");
   app.add_flag("--version", flags.version, "Print the version and exit");
-  app.add_option("--listen", flags.listen, "gRPC address [127.0.0.1:50051]");
-  app.add_option("--metrics", flags.metrics, "Metrics and probes [127.0.0.1:9464]");
+  const auto with_default = [](const char* text, const char* field) {
+    return absl::StrCat(text, " [", DefaultText(config::v1::ServerConfig(), field), "]");
+  };
+  app.add_option("--listen", flags.listen, with_default("gRPC address", "listen"));
+  app.add_option("--metrics", flags.metrics, with_default("Metrics and probes", "metrics_listen"));
   app.add_option("--http", flags.http, "HTTP: JSON, events and media [none]");
   app.add_option("--data_dir", flags.data_dir, "Where videos are stored [the user's state folder]");
   app.add_option("--model", flags.model,

@@ -36,6 +36,12 @@ TEST(Flags, HelpNamesEveryFlagAndEndsWithZero) {
   }
 }
 
+TEST(Flags, HelpShowsTheDefaultsOfTheConfiguration) {
+  const std::string help = ParseFlags({"--help"}).output;
+  EXPECT_THAT(help, ::testing::HasSubstr("[127.0.0.1:50051]"));
+  EXPECT_THAT(help, ::testing::HasSubstr("[127.0.0.1:9464]"));
+}
+
 TEST(Flags, NoneIsLegal) {
   const ParsedFlags parsed = ParseFlags({});
   EXPECT_FALSE(parsed.exit_code);

@@ -5,7 +5,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+
+#include "server/front/config/config_checks.h"
+#include "server/front/config/config_text.h"
 
 namespace reel::front {
 namespace {
@@ -14,6 +20,18 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+
+std::filesystem::path ShippedFolder() {
+  return std::filesystem::path(std::getenv("REEL_SOURCE")) / "deploy/config";
+}
+
+config::v1::ServerConfig ReadShipped(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  config::v1::ServerConfig config;
+  EXPECT_THAT(ParseConfigText(text, config), IsEmpty()) << path;
+  return config;
+}
 
 std::string Write(const std::string& name, const std::string& text, mode_t mode = 0644) {
   std::string path = ::testing::TempDir() + "/load_options_test_" + name;
@@ -44,6 +62,34 @@ TEST(LoadOptions, GathersTheProblemsOfEveryStage) {
   EXPECT_THAT(loaded.problems, Contains(HasSubstr(flags.config_file + ":1:")));
   EXPECT_THAT(loaded.problems, Contains(HasSubstr("metrics_listen:")));
   EXPECT_THAT(loaded.problems, Contains(HasSubstr("--model:")));
+}
+
+// But for the files that they name: those are where they are deployed.
+TEST(ShippedFiles, AreLegal) {
+  int files = 0;
+  const std::filesystem::path folder = ShippedFolder();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".textproto") continue;
+    ++files;
+    Surroundings surroundings = {"/state", ""};
+    surroundings.host_name = "host-7";
+    surroundings.visible_gpus = 1;
+    config::v1::ServerConfig config = ReadShipped(entry.path());
+    FillDefaults(surroundings, config);
+    EXPECT_THAT(CheckConfig(config).problems, IsEmpty()) << entry.path();
+  }
+  EXPECT_GT(files, 5);
+}
+
+TEST(ShippedFiles, TheDefaultOneSaysWhatHoldsWithoutAFile) {
+  config::v1::ServerConfig written = ReadShipped(ShippedFolder() / "default.textproto");
+  config::v1::ServerConfig unset;
+  for (config::v1::ServerConfig* const config : {&written, &unset}) {
+    FillDefaults({"/state", ""}, *config);
+    // What the test card's costs are unset is the model's to say.
+    config->mutable_models(0)->mutable_test_card()->Clear();
+  }
+  EXPECT_EQ(ConfigForLog(written), ConfigForLog(unset));
 }
 
 TEST(LoadOptions, AMissingFileIsAProblemThatNamesIt) {
