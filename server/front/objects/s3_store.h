@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/base/mutex.h"
-#include "server/front/objects/curl_handles.h"
+#include "server/front/curl/curl_handles.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/objects/store_call.h"
 #include "server/front/objects/store_credentials.h"

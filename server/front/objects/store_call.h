@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/front/objects/curl_handles.h"
+#include "server/front/curl/curl_handles.h"
 
 namespace reel::front {
 
