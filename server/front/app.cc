@@ -157,7 +157,7 @@ void App::Impl::OpenTraces() {
   const config::v1::Telemetry& telemetry = config().telemetry();
   const auto address = ParseCollectorAddress(telemetry.otlp_endpoint());
   if (!address.ok()) return;  // none is configured
-  collector = std::make_unique<CollectorClient>(*address);
+  collector = std::make_unique<CollectorClient>(CollectorClientOptions{*address});
   exporter =
       std::make_unique<TraceExporter>(MakeTraceOptions(options), *collector, metrics.traces());
   traced_ends = std::make_unique<TracedEnds>(*exporter, telemetry.trace_share());

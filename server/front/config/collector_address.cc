@@ -9,13 +9,15 @@
 namespace reel::front {
 namespace {
 
-constexpr std::string_view kScheme = "http://";
-constexpr char kDefaultPort[] = "4318";
+constexpr std::string_view kPlainScheme = "http://";
+constexpr std::string_view kTlsScheme = "https://";
+constexpr char kPlainPort[] = "4318";
+constexpr char kTlsPort[] = "443";
 constexpr char kDefaultPath[] = "/v1/traces";
 
 absl::Status Bad(const char* rule) {
   return absl::InvalidArgumentError(
-      absl::StrCat("must be http://HOST[:PORT][/PATH], e.g. http://127.0.0.1:4318; ", rule));
+      absl::StrCat("must be http[s]://HOST[:PORT][/PATH], e.g. http://127.0.0.1:4318; ", rule));
 }
 
 // What may stand in a request's first line as it is.
@@ -24,20 +26,23 @@ bool IsPlain(char c) { return c > ' ' && c < 0x7F; }
 }  // namespace
 
 absl::StatusOr<CollectorAddress> ParseCollectorAddress(std::string_view text) {
-  if (text.substr(0, 8) == "https://") {
-    return Bad("https is not spoken: run a collector beside the server, and let it encrypt");
+  CollectorAddress out;
+  out.tls = text.substr(0, kTlsScheme.size()) == kTlsScheme;
+  const std::string_view scheme = out.tls ? kTlsScheme : kPlainScheme;
+  if (text.substr(0, scheme.size()) != scheme) {
+    return Bad("it does not begin with http:// or https://");
   }
-  if (text.substr(0, kScheme.size()) != kScheme) return Bad("it does not begin with http://");
-  text.remove_prefix(kScheme.size());
+  text.remove_prefix(scheme.size());
   if (!std::all_of(text.begin(), text.end(), IsPlain)) {
     return Bad("it has blanks, or characters beyond ASCII");
   }
   // Anywhere: a password may have a slash, and what is behind it must not be shown either.
-  if (text.find('@') != std::string_view::npos) return Bad("a user and a password are not sent");
+  if (text.find('@') != std::string_view::npos) {
+    return Bad("a user and a password are not sent: a header of otlp_headers_file is");
+  }
   const size_t slash = text.find('/');
   const std::string_view place = text.substr(0, slash);
   if (text.find_first_of("?#") != std::string_view::npos) return Bad("it has a query or fragment");
-  CollectorAddress out;
   const bool has_path = slash != std::string_view::npos && slash + 1 < text.size();
   out.path = has_path ? std::string(text.substr(slash)) : kDefaultPath;
   // After the bracket of an IPv6 address, whose own colons are no port's.
@@ -45,7 +50,8 @@ absl::StatusOr<CollectorAddress> ParseCollectorAddress(std::string_view text) {
   const size_t from = bracket == std::string_view::npos ? 0 : bracket;
   const bool has_port = place.find(':', from) != std::string_view::npos;
   const std::string host(place);
-  auto address = ParseAddress(has_port ? host : absl::StrCat(host, ":", kDefaultPort));
+  auto address =
+      ParseAddress(has_port ? host : absl::StrCat(host, ":", out.tls ? kTlsPort : kPlainPort));
   if (!address.ok()) return address.status();
   if (address->port == 0) return Bad("the port must be 1..65535");
   out.address = *std::move(address);

@@ -13,12 +13,16 @@ namespace reel::front {
 struct CollectorAddress {
   Address address;
   std::string path;
+  bool tls = false;
   bool enabled() const { return !address.host.empty(); }
-  std::string ToString() const { return "http://" + address.ToString() + path; }
+  std::string ToString() const {
+    return (tls ? "https://" : "http://") + address.ToString() + path;
+  }
 };
 
-// "http://HOST[:PORT][/PATH]"; without a port 4318, without a path /v1/traces. INVALID_ARGUMENT
-// names the rule that is broken, and never a user or password that stands in the text.
+// "http://HOST[:PORT][/PATH]", or https://; without a port 4318 or, with https, 443; without a path
+// /v1/traces. INVALID_ARGUMENT names the rule that is broken, and never a user or password that
+// stands in the text.
 absl::StatusOr<CollectorAddress> ParseCollectorAddress(std::string_view text);
 
 }  // namespace reel::front

@@ -8,10 +8,25 @@
 
 namespace reel::front {
 
+// libcurl's own set-up, counted: whoever has handles has one of these, and makes it first.
+class CurlLibrary {
+ public:
+  CurlLibrary() { curl_global_init(CURL_GLOBAL_DEFAULT); }
+  ~CurlLibrary() { curl_global_cleanup(); }
+  CurlLibrary(const CurlLibrary&) = delete;
+  CurlLibrary& operator=(const CurlLibrary&) = delete;
+};
+
 struct FreeCurl {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 };
 using CurlHandle = std::unique_ptr<CURL, FreeCurl>;
+
+// Carries out calls whose wait another thread can end.
+struct FreeCurlMulti {
+  void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+};
+using CurlMulti = std::unique_ptr<CURLM, FreeCurlMulti>;
 
 // Header lines of a request.
 class CurlHeaders {

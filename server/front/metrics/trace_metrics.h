@@ -17,11 +17,13 @@ class TraceMetrics final : public TraceObserver {
   explicit TraceMetrics(prometheus::Registry& registry);
 
   void TracesEnded(TraceEnd how, int count) override;
+  void SpansRefused(int64_t count) override;
 
  private:
   static constexpr size_t kEnds = 4;
 
   std::array<prometheus::Counter*, kEnds> ends_{};
+  prometheus::Counter* refused_spans_;
 };
 
 }  // namespace reel::front

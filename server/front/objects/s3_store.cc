@@ -38,17 +38,7 @@ bool IsSuccess(const StoreAnswer& answer) { return answer.status >= 200 && answe
 }  // namespace
 
 S3Store::S3Store(S3Options options)
-    : options_(std::move(options)), credentials_(options_.credentials_file) {
-  curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
-S3Store::~S3Store() {
-  {
-    const MutexLock lock(mutex_);
-    idle_.clear();
-  }
-  curl_global_cleanup();
-}
+    : options_(std::move(options)), credentials_(options_.credentials_file) {}
 
 CurlHandle S3Store::Take() {
   const MutexLock lock(mutex_);

@@ -23,11 +23,10 @@ struct S3Options {
   StoreLimits limits = {};
 };
 
+// No call may be under way when it ends.
 class S3Store final : public ObjectStore {
  public:
   explicit S3Store(S3Options options);
-  // No call may be under way.
-  ~S3Store() override;
 
   absl::Status PutFile(const std::string& key, const ObjectFile& file) override;
   absl::Status PutBytes(const std::string& key, std::string_view bytes,
@@ -50,6 +49,7 @@ class S3Store final : public ObjectStore {
   void GiveBack(CurlHandle handle);
 
   const S3Options options_;
+  const CurlLibrary library_;
   StoreCredentials credentials_;
   std::atomic<bool> stopping_ = false;
   Mutex mutex_;

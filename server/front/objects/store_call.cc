@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "server/front/curl/curl_transport.h"
 
 namespace reel::front {
 namespace {
@@ -70,17 +71,13 @@ int OnProgress(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<Exchange*>(context)->stopping ? 1 : 0;
 }
 
-long Milliseconds(absl::Duration duration) {
-  return static_cast<long>(std::max<int64_t>(absl::ToInt64Milliseconds(duration), 1));
-}
-
 void SetLimits(CURL* handle, const StoreCall& call, const StoreLimits& limits) {
   const int64_t bytes = call.body_bytes + call.most_bytes;
   const auto stall = std::max<long>(
       static_cast<long>(absl::ToInt64Seconds(absl::Ceil(limits.stall, absl::Seconds(1)))), 1);
-  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(limits.connect));
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, CurlMilliseconds(limits.connect));
   curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS,
-                   Milliseconds(limits.call + absl::Seconds(bytes / kBytesPerSecond)));
+                   CurlMilliseconds(limits.call + absl::Seconds(bytes / kBytesPerSecond)));
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, kLeastBytesPerSecond);
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, stall);
 }
@@ -106,15 +103,8 @@ void SetMethod(CURL* handle, const StoreCall& call, Exchange& exchange) {
   }
 }
 
-// Nothing of the environment and of the user's files counts: no proxy, no .netrc.
-void SetTransport(CURL* handle, const StoreCall& call, const StoreSigner& signer) {
+void SetSignature(CURL* handle, const StoreSigner& signer) {
   const std::string signature = absl::StrCat("aws:amz:", signer.region, ":s3");
-  curl_easy_setopt(handle, CURLOPT_URL, call.url.c_str());
-  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(handle, CURLOPT_PROXY, "");
-  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
   curl_easy_setopt(handle, CURLOPT_AWS_SIGV4, signature.c_str());
   curl_easy_setopt(handle, CURLOPT_USERNAME, signer.key.c_str());
   curl_easy_setopt(handle, CURLOPT_PASSWORD, signer.secret.c_str());
@@ -140,7 +130,8 @@ absl::StatusOr<StoreAnswer> CarryOut(CURL* handle, const StoreCall& call, const 
   Exchange exchange{call, stopping, {}, 0};
   CurlHeaders headers;
   for (const std::string& line : call.headers) headers.Add(line.c_str());
-  SetTransport(handle, call, signer);
+  SetTransport(handle, call.url.c_str());
+  SetSignature(handle, signer);
   SetLimits(handle, call, limits);
   SetMethod(handle, call, exchange);
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());

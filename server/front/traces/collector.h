@@ -2,6 +2,7 @@
 // A destination of traces: the seam between the exporter and the network.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"
@@ -15,8 +16,9 @@ struct SendResult {
     kLater,    // cannot be reached, or asks to wait
   };
   Outcome outcome = Outcome::kTaken;
-  absl::Duration wait = {};  // at least, as the collector asks
-  std::string why = {};      // it was not taken
+  absl::Duration wait = {};   // at least, as the collector asks
+  std::string why = {};       // it was not taken, or a part of it
+  int64_t refused_spans = 0;  // of what was taken; they are not to be sent again
 };
 
 class Collector {

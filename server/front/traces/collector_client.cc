@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/traces/collector_client.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <limits>
-#include <string_view>
+#include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "server/front/config/collector_headers.h"
+#include "server/front/curl/curl_transport.h"
+#include "server/front/traces/gzip.h"
+#include "server/front/traces/otlp_json.h"
 
 namespace reel::front {
 namespace {
@@ -24,136 +20,150 @@ using Outcome = SendResult::Outcome;
 
 constexpr absl::Duration kHurry = absl::Milliseconds(500);
 constexpr size_t kMostHead = 16 * 1024;
+constexpr size_t kMostReply = 64 * 1024;
+// A smaller body fits into one packet as it is. Every OTLP receiver takes gzip.
+constexpr size_t kLeastPacked = 1024;
+// Certificates that were renewed count from then on; reading the system's takes ten milliseconds.
+constexpr long kKeepCertificatesSeconds = 60;
 
-bool MustWait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+SendResult Later(const std::string& why) { return {Outcome::kLater, absl::ZeroDuration(), why}; }
 
-// The value of a field of an answer's head; empty: it has none.
-std::string FieldOf(const std::string& head, std::string_view name) {
-  for (const absl::string_view line : absl::StrSplit(head, "\r\n")) {
-    const std::vector<std::string> parts = absl::StrSplit(line, absl::MaxSplits(':', 1));
-    if (parts.size() != 2 || absl::AsciiStrToLower(parts[0]) != name) continue;
-    return std::string(absl::StripAsciiWhitespace(parts[1]));
-  }
-  return "";
+// Those that OTLP/HTTP says may be tried again.
+bool MayBeTriedAgain(long status) {
+  return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-SendResult Later(const char* why) { return {Outcome::kLater, absl::ZeroDuration(), why}; }
+SendResult ResultOf(long status, absl::Duration retry_after, const std::string& reply) {
+  if (status >= 200 && status < 300) {
+    const OtlpReply read = ReadOtlpReply(reply);
+    return {Outcome::kTaken, {}, read.message, read.rejected_spans};
+  }
+  const std::string why = absl::StrCat("status ", status);
+  if (!MayBeTriedAgain(status)) return {Outcome::kRefused, {}, why};
+  return {Outcome::kLater, retry_after, why};
+}
 
 }  // namespace
 
-SendResult ReadAnswer(const std::string& head) {
-  if (head.empty()) return Later("no answer came");
-  int status = 0;
-  if (head.size() < 12 || head.compare(0, 7, "HTTP/1.") != 0 ||
-      !absl::SimpleAtoi(head.substr(9, 3), &status)) {
-    return {Outcome::kRefused, {}, "the answer is not HTTP/1"};
-  }
-  if (status >= 200 && status < 300) return {};
-  SendResult result{Outcome::kRefused, {}, absl::StrCat("status ", status)};
-  // Those that OTLP/HTTP says may be tried again.
-  if (status != 429 && status != 502 && status != 503 && status != 504) return result;
-  result.outcome = Outcome::kLater;
-  int seconds = 0;
-  if (absl::SimpleAtoi(FieldOf(head, "retry-after"), &seconds) && seconds > 0) {
-    result.wait = absl::Seconds(seconds);
-  }
-  return result;
-}
+struct CollectorClient::Answer {
+  size_t head_bytes = 0;
+  std::string body;
+  std::array<char, CURL_ERROR_SIZE> error{};
 
-CollectorClient::CollectorClient(const CollectorAddress& address, absl::Duration limit)
-    : address_(address),
-      limit_(limit),
-      lookup_(address.address),
-      last_end_(std::numeric_limits<Clock::rep>::max()),
-      hurried_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  static size_t OnField(char*, size_t, size_t count, void* context) {
+    Answer& answer = *static_cast<Answer*>(context);
+    answer.head_bytes += count;
+    return answer.head_bytes <= kMostHead ? count : 0;
+  }
+  static size_t OnBody(char* bytes, size_t, size_t count, void* context) {
+    Answer& answer = *static_cast<Answer*>(context);
+    if (answer.body.size() + count > kMostReply) return 0;
+    answer.body.append(bytes, count);
+    return count;
+  }
+};
+
+CollectorClient::CollectorClient(CollectorClientOptions options)
+    : options_(std::move(options)),
+      url_(options_.address.ToString()),
+      call_(curl_easy_init()),
+      multi_(curl_multi_init()),
+      last_end_(std::numeric_limits<Clock::rep>::max()) {}
 
 void CollectorClient::Hurry() {
   const Clock::time_point end = Clock::now() + absl::ToChronoNanoseconds(kHurry);
   last_end_.store(end.time_since_epoch().count());
-  eventfd_write(hurried_.get(), 1);
+  if (multi_ != nullptr) curl_multi_wakeup(multi_.get());
 }
 
 absl::Duration CollectorClient::Left() const {
-  const Clock::time_point last{Clock::duration(last_end_.load())};
-  return absl::FromChrono(std::min(end_, last) - Clock::now());
+  const Clock::rep last = last_end_.load();
+  if (last == std::numeric_limits<Clock::rep>::max()) return absl::InfiniteDuration();
+  return absl::FromChrono(Clock::time_point(Clock::duration(last)) - Clock::now());
 }
 
-bool CollectorClient::WaitFor(int socket, short events) const {
+void CollectorClient::Prepare(const std::string& body, const CurlHeaders& headers, Answer& answer) {
+  CURL* const call = call_.get();
+  curl_easy_reset(call);  // connections stay
+  SetTransport(call, url_.c_str());
+  if (!options_.ca_file.empty()) {
+    curl_easy_setopt(call, CURLOPT_CAINFO, options_.ca_file.c_str());
+    curl_easy_setopt(call, CURLOPT_CAPATH, nullptr);  // the system's do not count beside it
+  }
+  curl_easy_setopt(call, CURLOPT_CA_CACHE_TIMEOUT, kKeepCertificatesSeconds);
+  curl_easy_setopt(call, CURLOPT_CONNECTTIMEOUT_MS, CurlMilliseconds(options_.limit));
+  curl_easy_setopt(call, CURLOPT_TIMEOUT_MS, CurlMilliseconds(options_.limit));
+  // A look-up that hangs is left to itself: the system's resolver may take half a minute.
+  curl_easy_setopt(call, CURLOPT_QUICK_EXIT, 1L);
+  curl_easy_setopt(call, CURLOPT_USERAGENT, "reel");
+  curl_easy_setopt(call, CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(call, CURLOPT_POSTFIELDS, body.data());
+  curl_easy_setopt(call, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  curl_easy_setopt(call, CURLOPT_HEADERFUNCTION, &Answer::OnField);
+  curl_easy_setopt(call, CURLOPT_HEADERDATA, &answer);
+  curl_easy_setopt(call, CURLOPT_WRITEFUNCTION, &Answer::OnBody);
+  curl_easy_setopt(call, CURLOPT_WRITEDATA, &answer);
+  curl_easy_setopt(call, CURLOPT_ERRORBUFFER, answer.error.data());
+}
+
+CURLcode CollectorClient::Perform() {
+  if (curl_multi_add_handle(multi_.get(), call_.get()) != CURLM_OK) return CURLE_FAILED_INIT;
+  CURLcode code = CURLE_FAILED_INIT;
   for (;;) {
-    // Once hurried, the event stays readable: only the time counts then. Asked before the time is,
-    // so that a hurry between the two is seen by the event.
-    const bool hurried = last_end_.load() != std::numeric_limits<Clock::rep>::max();
+    int running = 0;
+    if (curl_multi_perform(multi_.get(), &running) != CURLM_OK) break;
+    if (running == 0) {
+      int others = 0;
+      const CURLMsg* const done = curl_multi_info_read(multi_.get(), &others);
+      if (done != nullptr) code = done->data.result;
+      break;
+    }
+    // A Hurry after this look wakes the poll.
     const absl::Duration left = Left();
-    if (left <= absl::ZeroDuration()) return false;
-    pollfd waits[] = {{socket, events, 0}, {hurried_.get(), POLLIN, 0}};
-    const int ready =
-        poll(waits, hurried ? 1 : 2, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
-    if (ready < 0 && errno != EINTR) return false;
-    if (ready > 0 && waits[0].revents != 0) return true;
-  }
-}
-
-FileDescriptor CollectorClient::ConnectTo(const addrinfo& place) const {
-  FileDescriptor socket(
-      ::socket(place.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, place.ai_protocol));
-  if (!socket) return {};
-  if (connect(socket.get(), place.ai_addr, place.ai_addrlen) != 0) {
-    if (errno != EINPROGRESS || !WaitFor(socket.get(), POLLOUT)) return {};
-    int error = 0;
-    socklen_t size = sizeof error;
-    if (getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) return {};
-  }
-  return socket;
-}
-
-FileDescriptor CollectorClient::Connect() {
-  const AddressList places = lookup_.Find([this] { return Left(); });
-  for (const addrinfo* place = places.get(); place != nullptr; place = place->ai_next) {
-    if (FileDescriptor socket = ConnectTo(*place)) return socket;
-  }
-  return {};
-}
-
-bool CollectorClient::SendAll(int socket, const std::string& bytes) const {
-  size_t sent = 0;
-  while (sent < bytes.size()) {
-    const ssize_t some = send(socket, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (some > 0) {
-      sent += static_cast<size_t>(some);
-    } else if (!MustWait() || !WaitFor(socket, POLLOUT)) {
-      return false;
+    if (left <= absl::ZeroDuration()) {
+      code = CURLE_ABORTED_BY_CALLBACK;
+      break;
     }
+    const absl::Duration wait = std::min(left, options_.limit);
+    curl_multi_poll(multi_.get(), nullptr, 0, static_cast<int>(CurlMilliseconds(wait)), nullptr);
   }
-  return true;
-}
-
-std::string CollectorClient::ReceiveHead(int socket) const {
-  std::string head;
-  char piece[2048];
-  while (head.size() < kMostHead && head.find("\r\n\r\n") == std::string::npos) {
-    const ssize_t some = recv(socket, piece, sizeof piece, 0);
-    if (some > 0) {
-      head.append(piece, static_cast<size_t>(some));
-    } else if (some == 0 || !MustWait() || !WaitFor(socket, POLLIN)) {
-      return "";
-    }
-  }
-  return head;
+  curl_multi_remove_handle(multi_.get(), call_.get());
+  return code;
 }
 
 SendResult CollectorClient::Send(const std::string& body) {
-  end_ = Clock::now() + absl::ToChronoNanoseconds(limit_);
-  const FileDescriptor socket = Connect();
-  if (!socket) return Later("it cannot be reached");
-  const std::string head =
-      absl::StrCat("POST ", address_.path, " HTTP/1.1\r\nHost: ", address_.address.ToString(),
-                   "\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
-                   "\r\nUser-Agent: reel\r\nConnection: close\r\n\r\n");
-  // A collector that refuses early may close before it has read all; its answer tells why.
-  const bool sent = SendAll(socket.get(), head) && SendAll(socket.get(), body);
-  SendResult result = ReadAnswer(ReceiveHead(socket.get()));
-  if (!sent && result.outcome == Outcome::kTaken) return Later("it hung up");
-  return result;
+  if (call_ == nullptr || multi_ == nullptr) return Later("libcurl has no handle left");
+  if (Left() <= absl::ZeroDuration()) return Later("the server shuts down");
+  CurlHeaders headers;
+  headers.Add("Content-Type: application/json");
+  headers.Add("Expect:");  // libcurl would wait a second for an answer that few give
+  if (!options_.headers_file.empty()) {
+    const auto more = ReadCollectorHeaders(options_.headers_file);
+    if (!more.ok()) return Later(std::string(more.status().message()));
+    for (const std::string& line : *more) headers.Add(line.c_str());
+  }
+  const std::string packed = body.size() < kLeastPacked ? "" : Gzip(body);
+  if (!packed.empty()) headers.Add("Content-Encoding: gzip");
+
+  Answer answer;
+  Prepare(packed.empty() ? body : packed, headers, answer);
+  const CURLcode code = Perform();
+  long status = 0;
+  curl_off_t retry_after = 0;
+  curl_easy_getinfo(call_.get(), CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(call_.get(), CURLINFO_RETRY_AFTER, &retry_after);
+  curl_easy_reset(call_.get());  // it keeps no credentials, and nothing of this call
+  // The head of an answer tells, whatever becomes of its body. A collector that refuses early may
+  // close before it has read all; one that takes what it has not read is none.
+  const bool took = status >= 200 && status < 300;
+  if (status >= 200 && !(took && code == CURLE_SEND_ERROR)) {
+    return ResultOf(status, absl::Seconds(retry_after), answer.body);
+  }
+  if (code == CURLE_ABORTED_BY_CALLBACK) return Later("the server shuts down");
+  const std::string why = answer.error[0] != '\0' ? answer.error.data() : curl_easy_strerror(code);
+  const bool other = code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY;
+  if (other) return {Outcome::kRefused, {}, "the answer is not HTTP/1"};
+  return Later(why);
 }
 
 }  // namespace reel::front

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collector over HTTP/1.1: one connection for each batch, of which there is one a second at most.
+// A collector over HTTP/1.1, plain or with TLS, by libcurl. Its connection is kept for the next
+// batch.
 #pragma once
 
 #include <atomic>
@@ -7,42 +8,42 @@
 #include <string>
 
 #include "server/front/config/collector_address.h"
+#include "server/front/curl/curl_handles.h"
 #include "server/front/traces/collector.h"
-#include "server/front/traces/name_lookup.h"
-#include "server/front/workers/file_descriptor.h"
 
 namespace reel::front {
 
+struct CollectorClientOptions {
+  CollectorAddress address;
+  std::string ca_file = {};       // of the collector's certificate; empty: the system's
+  std::string headers_file = {};  // read for each batch, so that a token can be renewed
+  // For one batch, from the look-up of the name to the answer.
+  absl::Duration limit = absl::Seconds(5);
+};
+
 class CollectorClient final : public Collector {
  public:
-  // `limit`: for one batch, from the look-up of the name to the answer.
-  explicit CollectorClient(const CollectorAddress& address,
-                           absl::Duration limit = absl::Seconds(5));
+  explicit CollectorClient(CollectorClientOptions options);
 
   SendResult Send(const std::string& body) override;
   void Hurry() override;
 
  private:
-  // Until the end of what is being sent.
+  struct Answer;
+  // Until what is being sent must end, since the server does.
   absl::Duration Left() const;
-  // False: the time is over.
-  bool WaitFor(int socket, short events) const;
-  FileDescriptor Connect();
-  FileDescriptor ConnectTo(const addrinfo& place) const;
-  bool SendAll(int socket, const std::string& bytes) const;
-  // Up to the end of the answer's head.
-  std::string ReceiveHead(int socket) const;
+  // The options of a request; the answer comes into `answer`.
+  void Prepare(const std::string& body, const CurlHeaders& headers, Answer& answer);
+  // CURLE_ABORTED_BY_CALLBACK: the server ends.
+  CURLcode Perform();
 
-  const CollectorAddress address_;
-  const absl::Duration limit_;
-  NameLookup lookup_;
-  std::chrono::steady_clock::time_point end_;
+  const CollectorClientOptions options_;
+  const std::string url_;
+  const CurlLibrary library_;
+  const CurlHandle call_;
+  const CurlMulti multi_;  // Hurry wakes it
   // Of the steady clock, in its ticks; the largest: none.
   std::atomic<std::chrono::steady_clock::rep> last_end_;
-  FileDescriptor hurried_;  // readable from Hurry on: whoever waits looks at the time again
 };
-
-// What the head of an answer means; an empty one is that of a collector that hung up.
-SendResult ReadAnswer(const std::string& head);
 
 }  // namespace reel::front

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/traces/otlp_json.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace reel::front {
@@ -16,6 +18,7 @@ using Json = nlohmann::json;
 // Of opentelemetry-proto's SpanKind and StatusCode.
 constexpr int kInternal = 1, kServer = 2;
 constexpr int kOk = 1, kError = 2;
+constexpr size_t kMostMessage = 200;
 
 // JSON has no 64-bit numbers: protobuf writes them as text.
 std::string Nanoseconds(absl::Time time) { return absl::StrCat(absl::ToUnixNanos(time)); }
@@ -74,6 +77,25 @@ std::string OtlpJson(const std::vector<Trace>& traces, const TraceResource& reso
   body["resourceSpans"].push_back(std::move(part));
   // Names of models and arms are the configuration's; bytes that are no UTF-8 must not end us.
   return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+OtlpReply ReadOtlpReply(const std::string& text) {
+  const Json reply = Json::parse(text, nullptr, false);
+  if (!reply.is_object()) return {};
+  const auto found = reply.find("partialSuccess");
+  if (found == reply.end() || !found->is_object()) return {};
+  OtlpReply out;
+  const Json rejected = found->value("rejectedSpans", Json());
+  if (rejected.is_number_integer()) out.rejected_spans = rejected.get<int64_t>();
+  // JSON has no 64-bit numbers: protobuf writes them as text.
+  if (rejected.is_string() &&
+      !absl::SimpleAtoi(rejected.get_ref<const std::string&>(), &out.rejected_spans)) {
+    out.rejected_spans = 0;
+  }
+  out.rejected_spans = std::max<int64_t>(out.rejected_spans, 0);
+  const Json message = found->value("errorMessage", Json());
+  if (message.is_string()) out.message = message.get<std::string>().substr(0, kMostMessage);
+  return out;
 }
 
 }  // namespace reel::front

@@ -100,7 +100,14 @@ void TraceExporter::Deliver(const std::vector<Trace>& batch) {
           {{"error", result.why}});
     }
     reached_ = reached;
-    if (result.outcome == Outcome::kTaken) return observer_.TracesEnded(TraceEnd::kSent, count);
+    if (result.outcome == Outcome::kTaken) {
+      if (result.refused_spans > 0) {
+        Log(LogLevel::kWarning, "The collector took traces without some of their spans",
+            {{"error", result.why}, {"spans", result.refused_spans}});
+        observer_.SpansRefused(result.refused_spans);
+      }
+      return observer_.TracesEnded(TraceEnd::kSent, count);
+    }
     if (result.outcome == Outcome::kRefused) {
       Log(LogLevel::kError, "The collector refused traces; they are dropped",
           {{"error", result.why}, {"traces", count}});

@@ -4,6 +4,7 @@
 there, and what OpenTelemetry says of ids, times and kinds holds."""
 
 import base64
+import gzip
 import http.server
 import json
 import queue
@@ -25,6 +26,8 @@ class Collector(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):  # noqa: N802, as http.server calls it
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.headers["Content-Encoding"] == "gzip":
+            body = gzip.decompress(body)
         self.bodies.put((self.path, self.headers["Content-Type"], body))
         self.send_response(200)
         self.end_headers()

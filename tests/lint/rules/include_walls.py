@@ -134,8 +134,8 @@ WALLS = [
      [r"server/front/config/\w+\.h", r"server/front/jobs/(fleet_status|job_observer)\.h", r"server/front/api/call_observer\.h",
       r"server/front/http/door_observer\.h", r"server/front/traces/trace_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus"}),
-    (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", r"server/front/config/\w+\.h", r"server/front/jobs/(end_listener|video)\.h",
-                                             r"server/front/workers/(file_descriptor|worker_pool)\.h"], {"absl", "json"}),
+    (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/\w+\.h",
+                                             r"server/front/jobs/(end_listener|video)\.h"], {"absl", "curl", "json"}),
     (r"server/front/http/door_(connection|server|tls)\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",
       r"server/front/workers/file_descriptor\.h"], {"absl", "asio"}),
     (r"server/front/http/", SERVER_BASE + API + GROUND_FLOOR +

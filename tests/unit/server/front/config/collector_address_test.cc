@@ -14,6 +14,8 @@ TEST(CollectorAddress, FillsInWhatIsUsual) {
            std::pair("http://collector", "http://collector:4318/v1/traces"),
            std::pair("http://127.0.0.1:9/", "http://127.0.0.1:9/v1/traces"),
            std::pair("http://[::1]", "http://[::1]:4318/v1/traces"),
+           std::pair("https://traces.test", "https://traces.test:443/v1/traces"),
+           std::pair("https://[::1]:4318/otlp", "https://[::1]:4318/otlp"),
            std::pair("http://[::1]:80/otlp/v1/traces", "http://[::1]:80/otlp/v1/traces"),
        }) {
     const auto address = ParseCollectorAddress(text);
@@ -26,9 +28,9 @@ TEST(CollectorAddress, FillsInWhatIsUsual) {
 
 TEST(CollectorAddress, RefusesWhatItCannotReach) {
   for (const char* text :
-       {"", "collector:4318", "https://collector", "grpc://collector", "http://", "http://:4318",
-        "http://h:0", "http://h:x", "http://h/a b", "http://h/a\r\nX: y", "http://h/?token=1",
-        "http://h/#a", "http://h h", "http://h/\xc3\xa9"}) {
+       {"", "collector:4318", "httpss://collector", "grpc://collector", "https://", "http://",
+        "http://:4318", "http://h:0", "http://h:x", "http://h/a b", "http://h/a\r\nX: y",
+        "http://h/?token=1", "http://h/#a", "http://h h", "http://h/\xc3\xa9"}) {
     EXPECT_FALSE(ParseCollectorAddress(text).ok()) << text;
   }
 }

@@ -16,10 +16,12 @@ TEST(TraceMetrics, CountEachEndFromTheStart) {
   metrics.traces().TracesEnded(TraceEnd::kFull, 1);
   metrics.traces().TracesEnded(TraceEnd::kFull, 1);
   metrics.traces().TracesEnded(TraceEnd::kRefused, 5);
+  metrics.traces().SpansRefused(4);
   const std::string text = metrics.Text();
   EXPECT_EQ(ValueOf(text, "reel_traces_total{result=\"sent\"}"), 3);
   EXPECT_EQ(ValueOf(text, "reel_traces_total{result=\"full\"}"), 2);
   EXPECT_EQ(ValueOf(text, "reel_traces_total{result=\"refused\"}"), 5);
+  EXPECT_EQ(ValueOf(text, "reel_trace_refused_spans_total"), 4);
 }
 
 }  // namespace

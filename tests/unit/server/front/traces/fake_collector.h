@@ -30,6 +30,7 @@ class FakeCollector final : public Collector {
       result.outcome = answers_.front();
       answers_.pop_front();
     }
+    result.refused_spans = left_out_;
     changed_.NotifyAll();
     return result;
   }
@@ -45,6 +46,11 @@ class FakeCollector final : public Collector {
   void AnswerNext(std::deque<SendResult::Outcome> answers) {
     MutexLock lock(mutex_);
     answers_ = std::move(answers);
+  }
+  // From now on, of each body.
+  void LeaveOut(int spans) {
+    MutexLock lock(mutex_);
+    left_out_ = spans;
   }
   bool hurried() {
     MutexLock lock(mutex_);
@@ -76,6 +82,7 @@ class FakeCollector final : public Collector {
   CondVar changed_;
   std::vector<std::string> bodies_ ABSL_GUARDED_BY(mutex_);
   std::deque<SendResult::Outcome> answers_ ABSL_GUARDED_BY(mutex_);
+  int left_out_ ABSL_GUARDED_BY(mutex_) = 0;
   int calls_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool hurried_ ABSL_GUARDED_BY(mutex_) = false;
@@ -88,6 +95,14 @@ class TraceCounts final : public TraceObserver {
     MutexLock lock(mutex_);
     counts_[how] += count;
     changed_.NotifyAll();
+  }
+  void SpansRefused(int64_t count) override {
+    MutexLock lock(mutex_);
+    refused_spans_ += count;
+  }
+  int64_t refused_spans() {
+    MutexLock lock(mutex_);
+    return refused_spans_;
   }
   int Of(TraceEnd how) { return Await(how, 0); }
   // Once it is at least so many.
@@ -104,6 +119,7 @@ class TraceCounts final : public TraceObserver {
   Mutex mutex_;
   CondVar changed_;
   std::map<TraceEnd, int> counts_ ABSL_GUARDED_BY(mutex_);
+  int64_t refused_spans_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace reel::front

@@ -65,5 +65,25 @@ TEST(OtlpJson, BytesThatAreNoTextEndNothing) {
   EXPECT_TRUE(Json::accept(OtlpJson({{span}}, {})));
 }
 
+TEST(OtlpReply, TellsWhatWasLeftOut) {
+  EXPECT_EQ(ReadOtlpReply(R"({"partialSuccess": {"rejectedSpans": "7"}})").rejected_spans, 7);
+  EXPECT_EQ(ReadOtlpReply(R"({"partialSuccess": {"rejectedSpans": 7}})").rejected_spans, 7);
+  const std::string long_text(1000, 'x');
+  EXPECT_EQ(ReadOtlpReply(R"({"partialSuccess": {"errorMessage": ")" + long_text + "\"}}").message,
+            long_text.substr(0, 200));
+}
+
+TEST(OtlpReply, AnythingElseLeavesNothingOut) {
+  for (const char* text :
+       {"", "{}", "[]", "\x0a\x02\x08\x01", R"({"partialSuccess": {}})", R"({"partialSuccess": 1})",
+        R"({"partialSuccess": {"rejectedSpans": "x", "errorMessage": 1}})",
+        R"({"partialSuccess": {"rejectedSpans": -1}})",
+        R"({"partialSuccess": {"rejectedSpans": 0.5}})"}) {
+    const OtlpReply reply = ReadOtlpReply(text);
+    EXPECT_EQ(reply.rejected_spans, 0) << text;
+    EXPECT_EQ(reply.message, "") << text;
+  }
+}
+
 }  // namespace
 }  // namespace reel::front

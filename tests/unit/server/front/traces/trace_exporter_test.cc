@@ -96,6 +96,15 @@ TEST(TraceExporter, WhatIsRefusedIsNotTriedAgain) {
   EXPECT_EQ(bodies[1].find("\"bad\""), std::string::npos);
 }
 
+TEST(TraceExporter, SpansThatWereLeftOutAreCountedAndNotSentAgain) {
+  Site site;
+  site.collector.LeaveOut(3);
+  site.exporter->Add(Named("most of it"));
+  EXPECT_EQ(site.counts.Await(TraceEnd::kSent, 1), 1);
+  EXPECT_EQ(site.counts.refused_spans(), 3);
+  EXPECT_EQ(site.collector.Await(1).size(), 1U);
+}
+
 TEST(TraceExporter, TheEndSendsWhatWaits) {
   TraceExporterOptions options = Quick();
   options.gather = kLong;
