@@ -157,7 +157,8 @@ void App::Impl::OpenTraces() {
   const config::v1::Telemetry& telemetry = config().telemetry();
   const auto address = ParseCollectorAddress(telemetry.otlp_endpoint());
   if (!address.ok()) return;  // none is configured
-  collector = std::make_unique<CollectorClient>(CollectorClientOptions{*address});
+  collector = std::make_unique<CollectorClient>(
+      CollectorClientOptions{*address, telemetry.otlp_ca_file(), telemetry.otlp_headers_file()});
   exporter =
       std::make_unique<TraceExporter>(MakeTraceOptions(options), *collector, metrics.traces());
   traced_ends = std::make_unique<TracedEnds>(*exporter, telemetry.trace_share());

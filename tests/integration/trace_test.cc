@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <string>
@@ -15,9 +16,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "tests/fakes/temp_folder.h"
 #include "tests/fakes/trace_receiver.h"
 #include "tests/integration/bill_check.h"
 #include "tests/integration/calls.h"
+#include "tests/integration/certificate_authority.h"
 #include "tests/integration/door_client.h"
 
 namespace reel::tests {
@@ -200,6 +203,37 @@ TEST(Traces, OfFailuresNameTheReasonAndNothingThatACallerWrote) {
   for (const auto& received : receiver.Received()) {
     EXPECT_THAT(received.body, ::testing::Not(::testing::HasSubstr("canary")));
   }
+}
+
+// A collector elsewhere: TLS by an authority of its own, credentials, packed bodies.
+TEST(Traces, GoEncryptedToACollectorThatWantsCredentials) {
+  const CertificateAuthority authority, stranger;
+  const Identity identity = authority.Issue("collector");
+  TraceReceiver receiver(identity.certificate, identity.key);
+  const testing::TempFolder folder;
+  const std::string headers = folder.Write("headers", "Authorization: Bearer canary4711\n");
+  std::filesystem::permissions(headers, std::filesystem::perms(0600));
+  const auto tracing = [&](const CertificateAuthority& trusted) {
+    return Tracing(receiver.endpoint(), absl::StrCat("otlp_ca_file: '", trusted.root(),
+                                                     "' otlp_headers_file: '", headers, "' "));
+  };
+  {
+    ReelServer server({tracing(authority), {}, "", true});
+    Calls calls(server.Connect());
+    const v1::Video video = calls.Await(calls.Create(Steps(8)).name());
+    EXPECT_EQ(TraceOf(receiver, video.trace_id()).front().at("name"), "request");
+    EXPECT_EQ(receiver.Received().front().authorization, "Bearer canary4711");
+    EXPECT_EQ(receiver.Received().front().encoding, "gzip");
+    EXPECT_TRUE(Eventually([&] { return server.Metric("reel_traces_total", "sent") >= 1; }));
+    EXPECT_THAT(server.Log(), ::testing::Not(::testing::HasSubstr("canary4711")));
+  }
+  const size_t before = receiver.Received().size();
+  ReelServer server({tracing(stranger), {}, "", true});
+  Calls calls(server.Connect());
+  calls.Await(calls.Create(Steps(2)).name());
+  EXPECT_TRUE(Eventually([&] { return absl::StrContains(server.Log(), "Traces cannot be sent"); }));
+  EXPECT_THAT(server.Log(), ::testing::HasSubstr("certificate"));
+  EXPECT_EQ(receiver.Received().size(), before);
 }
 
 TEST(Traces, ACollectorThatIsAwayCostsNothing) {

@@ -4,6 +4,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "server/convert/proto_duration.h"
 #include "server/front/config/address.h"
+#include "server/front/config/collector_address.h"
 #include "server/front/config/field_rules.h"
 
 namespace reel::front {
@@ -76,10 +77,28 @@ void CheckTiming(const config::v1::Timing& timing, ConfigFindings& findings) {
                                 "): ", absl::FormatDuration(usual)));
 }
 
-void CheckTelemetry(const config::v1::Telemetry& telemetry, ConfigFindings& findings) {
-  if (telemetry.otlp_endpoint().empty() && telemetry.trace_share() != 0) {
-    findings.Problem("telemetry.trace_share", "needs otlp_endpoint");
+void CheckTraces(const config::v1::Telemetry& telemetry, ConfigFindings& findings) {
+  const bool names_ca = !telemetry.otlp_ca_file().empty();
+  const bool names_headers = !telemetry.otlp_headers_file().empty();
+  if (telemetry.otlp_endpoint().empty()) {
+    const char* const needs = "needs otlp_endpoint";
+    if (telemetry.trace_share() != 0) findings.Problem("telemetry.trace_share", needs);
+    if (names_ca) findings.Problem("telemetry.otlp_ca_file", needs);
+    if (names_headers) findings.Problem("telemetry.otlp_headers_file", needs);
+    return;
   }
+  const auto collector = ParseCollectorAddress(telemetry.otlp_endpoint());
+  if (!collector.ok() || collector->tls) return;  // the field's format tells what is wrong
+  if (names_ca) findings.Problem("telemetry.otlp_ca_file", "needs https://");
+  if (names_headers && !collector->address.loopback()) {
+    findings.Problem("telemetry.otlp_headers_file",
+                     absl::StrCat("would be sent without encryption to ",
+                                  collector->address.ToString(), ": use https://"));
+  }
+}
+
+void CheckTelemetry(const config::v1::Telemetry& telemetry, ConfigFindings& findings) {
+  CheckTraces(telemetry, findings);
   // What is not built must not look as if it worked.
   if (telemetry.log_prompts()) {
     findings.Problem("telemetry.log_prompts", "no log of this version shows prompts");

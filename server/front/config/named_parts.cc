@@ -10,6 +10,7 @@
 #include "kernels/base/program/nearest_path.h"
 #include "kernels/dispatch/device_name.h"
 #include "reel/config/v1/config.pb.h"
+#include "server/front/config/collector_headers.h"
 #include "server/front/config/key_pair_file.h"
 #include "server/front/config/nkey_seed.h"
 #include "server/front/config/secret_file.h"
@@ -71,6 +72,12 @@ std::vector<std::string> WrongSecrets(const config::v1::ServerConfig& config) {
   CheckTlsFiles({nats.certificate_file(), nats.key_file(), nats.ca_file()},
                 {"fleet.nats.certificate_file", "fleet.nats.key_file", "fleet.nats.ca_file"},
                 problems);
+  const config::v1::Telemetry& telemetry = config.telemetry();
+  CheckTlsFiles({"", "", telemetry.otlp_ca_file()}, {.ca = "telemetry.otlp_ca_file"}, problems);
+  if (!telemetry.otlp_headers_file().empty()) {
+    AddProblem("telemetry.otlp_headers_file",
+               ReadCollectorHeaders(telemetry.otlp_headers_file()).status(), problems);
+  }
   const auto check_pair = [&problems](const char* key, const std::string& file) {
     if (!file.empty()) AddProblem(key, ReadKeyPair(file).status(), problems);
   };

@@ -234,5 +234,20 @@ TEST(ConfigChecks, TracesGoToACollectorOrNowhere) {
               ElementsAre(StartsWith("telemetry.otlp_endpoint:")));
 }
 
+TEST(ConfigChecks, CredentialsLeaveForACollectorEncrypted) {
+  const char* const files = "otlp_ca_file: '/ca' otlp_headers_file: '/headers'";
+  EXPECT_THAT(Check(absl::StrCat("telemetry { otlp_endpoint: 'https://c' ", files, " }")).problems,
+              IsEmpty());
+  EXPECT_THAT(Check(absl::StrCat("telemetry { otlp_endpoint: 'http://c' ", files, " }")).problems,
+              ElementsAre(StartsWith("telemetry.otlp_ca_file: needs https://"),
+                          StartsWith("telemetry.otlp_headers_file: would be sent without")));
+  EXPECT_THAT(
+      Check("telemetry { otlp_endpoint: 'http://127.0.0.1' otlp_headers_file: '/h' }").problems,
+      IsEmpty());
+  EXPECT_THAT(Check(absl::StrCat("telemetry { ", files, " }")).problems,
+              ElementsAre(StartsWith("telemetry.otlp_ca_file: needs otlp_endpoint"),
+                          StartsWith("telemetry.otlp_headers_file: needs otlp_endpoint")));
+}
+
 }  // namespace
 }  // namespace reel::front
