@@ -2,19 +2,61 @@
 // The HTTP door under TLS, as curl meets it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
 
 #include <iostream>
+#include <memory>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "tests/integration/certificate_authority.h"
 #include "tests/integration/door_client.h"
+#include "tests/integration/idle_sockets.h"
 
 namespace reel::tests {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+
+// A client that sends whatever it likes, whenever it likes.
+class TlsClient {
+ public:
+  TlsClient(const std::string& address, const std::string& ca_file)
+      : context_(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free),
+        connection_(BIO_new_ssl_connect(context_.get()), &BIO_free_all) {
+    EXPECT_EQ(SSL_CTX_load_verify_locations(context_.get(), ca_file.c_str(), nullptr), 1);
+    BIO_set_conn_hostname(connection_.get(), address.c_str());
+    EXPECT_EQ(BIO_do_handshake(connection_.get()), 1);
+  }
+  void Send(const std::string& text) const {
+    EXPECT_EQ(BIO_write(connection_.get(), text.data(), static_cast<int>(text.size())),
+              static_cast<int>(text.size()));
+  }
+  // Until `until` has come, or to the end.
+  std::string Receive(const std::string& until = "") const {
+    std::string text;
+    char piece[4096];
+    while (until.empty() || text.find(until) == std::string::npos) {
+      const int got = BIO_read(connection_.get(), piece, sizeof piece);
+      if (got <= 0) break;
+      text.append(piece, static_cast<size_t>(got));
+    }
+    return text;
+  }
+  // By TLS, not by a connection that broke off.
+  bool was_told_of_the_end() const {
+    SSL* ssl = nullptr;
+    BIO_get_ssl(connection_.get(), &ssl);
+    return (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
+  }
+
+ private:
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;
+  const std::unique_ptr<BIO, decltype(&BIO_free_all)> connection_;
+};
 
 class DoorTls : public ::testing::Test {
  protected:
@@ -110,6 +152,37 @@ TEST_F(DoorTls, LeavingIsNoticedThroughIt) {
     const auto videos = nlohmann::json::parse(Curl(server, "/reel/v1/videos").out)["videos"];
     return videos.size() == 1 && videos[0]["state"] == "VIDEO_STATE_CANCELLED";
   }));
+}
+
+// The second request's first bytes come while the first one's caller is watched.
+TEST_F(DoorTls, RequestsThatComeEarlyAreServedInTurnAndTheEndIsSaid) {
+  ServerSetup setup = Setup(authority_.Issue("server"));
+  setup.config += SlowConfig(20);
+  ReelServer server(setup);
+  AwaitReady(server);
+  const ProgramResult made =
+      Curl(server, "/reel/v1/videos",
+           {"-H", "Content-Type: application/json", "-d", BodyOfSpec(ClipSpec(20))});
+  ASSERT_EQ(made.status, 0) << made.errors;
+  const std::string name = nlohmann::json::parse(made.out)["video"]["name"];
+  TlsClient client(server.http_address(), authority_.root());
+  client.Send("GET /reel/v1/" + name + "/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+  EXPECT_THAT(client.Receive("event: accepted"), StartsWith("HTTP/1.1 200 OK"));
+  client.Send("GET /reel/v1/models HTTP/1.1\r\n");
+  client.Send("Host: 127.0.0.1\r\nConnection: close\r\n\r\n");
+  const std::string rest = client.Receive();
+  EXPECT_THAT(rest, HasSubstr("event: finished"));
+  EXPECT_THAT(rest, HasSubstr("\"models\""));
+  EXPECT_TRUE(client.was_told_of_the_end());
+}
+
+TEST_F(DoorTls, AConnectionTakesOneDescriptor) {
+  ReelServer server(Setup(authority_.Issue("server")));
+  EXPECT_EQ(Curl(server, "/reel/v1/server").status, 0);
+  const double before = server.Metric("process_open_fds");
+  const IdleSockets held(server.http_address(), 100);
+  EXPECT_TRUE(Eventually([&] { return server.Metric("process_open_fds") >= before + 90; }));
+  EXPECT_LE(server.Metric("process_open_fds"), before + 110);
 }
 
 TEST_F(DoorTls, ManyHalfHandshakesHurtNobodyAndEnd) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/http/door_connection.h"
 
-#include <sys/socket.h>
-
 #include <array>
-#include <cerrno>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 #include "server/front/api/call_identity.h"
 #include "server/front/http/door_error.h"
@@ -17,8 +15,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -32,29 +28,26 @@ namespace net = boost::asio;
 namespace http = boost::beast::http;
 
 constexpr size_t kReadBytes = 4096;
+constexpr absl::Duration kHandshake = absl::Seconds(5);
 // More than a body may have, so that a client that sends one reads why it was refused.
 constexpr size_t kMostLingerBytes = 8 << 20;
 constexpr absl::Duration kLinger = absl::Seconds(2);
 
-auto Await(boost::system::error_code& code) {
-  return net::redirect_error(net::use_awaitable, code);
-}
-
-// 1: has more to say; 0: has nothing to say; -1: has left.
-int Peek(int socket) {
-  char byte = 0;
-  const ssize_t got = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (got > 0) return 1;
-  return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+// What Beast has to know of a request's head to read its body: the head itself is parsed once.
+std::string FramingOf(const BodyAhead& body) {
+  return absl::StrCat(
+      "POST / HTTP/1.1\r\n",
+      body.chunked ? "Transfer-Encoding: chunked" : absl::StrCat("Content-Length: ", body.length),
+      "\r\n\r\n");
 }
 
 }  // namespace
 
-DoorConnection::DoorConnection(Socket socket, const DoorServerParts& parts,
-                               const DoorLimits& limits, net::thread_pool& pool)
-    : socket_(std::move(socket)),
-      wake_(socket_.get_executor()),
-      limit_(socket_.get_executor()),
+DoorConnection::DoorConnection(HttpStream::Socket socket, net::ssl::context* tls,
+                               const DoorServerParts& parts, const DoorLimits& limits,
+                               net::thread_pool& pool)
+    : stream_(std::move(socket), tls),
+      wake_(stream_.get_executor()),
       parts_(parts),
       limits_(limits),
       pool_(pool) {
@@ -65,17 +58,15 @@ DoorConnection::~DoorConnection() { parts_.observer.ConnectionClosed(); }
 
 void DoorConnection::Start(bool room) {
   net::co_spawn(
-      socket_.get_executor(),
+      stream_.get_executor(),
       [self = shared_from_this(), room] { return room ? self->Run() : self->RunRefusal(); },
       net::detached);
 }
 
-void DoorConnection::Close() {
+void DoorConnection::Close(bool reset) {
   reset_ = true;
-  ErrorCode ignored;
-  socket_.close(ignored);
+  stream_.Close(reset);
   wake_.cancel();
-  limit_.cancel();
 }
 
 void DoorConnection::Woken() {
@@ -84,10 +75,7 @@ void DoorConnection::Woken() {
     wake_.cancel();
     return;
   }
-  // A write may be stuck, and the end of a body must not look like one.
-  ErrorCode ignored;
-  socket_.set_option(net::socket_base::linger(true, 0), ignored);
-  Close();
+  Close(true);  // a write may be stuck, and the end of a body must not look like one
 }
 
 std::string_view DoorConnection::buffered() const {
@@ -96,19 +84,24 @@ std::string_view DoorConnection::buffered() const {
 }
 
 DoorConnection::Awaitable<void> DoorConnection::Run() {
-  for (bool first = true;; first = false) {
+  const bool begun = co_await BeginTls();
+  for (bool first = true; begun; first = false) {
     DoorHead head;
     const bool read = co_await ReadHead(first, head);
     if (!read) break;
     const bool goes_on = co_await ServeOne(std::move(head));
     if (!goes_on) break;
   }
-  if (!reset_) co_await Linger();
+  if (reset_) co_return;
+  stream_.Limit(kLinger);
+  co_await stream_.Linger(kMostLingerBytes);
 }
 
 // Note: [Nothing unnamed is awaited] GCC 12 destroys some temporaries of a co_await expression
 // twice: whatever is handed over there has a name.
 DoorConnection::Awaitable<void> DoorConnection::RunRefusal() {
+  const bool begun = co_await BeginTls();
+  if (!begun) co_return;
   parts_.observer.ConnectionCut(DoorCut::kLimit);
   keep_alive_ = false;
   ErrorDetails details;
@@ -118,28 +111,23 @@ DoorConnection::Awaitable<void> DoorConnection::RunRefusal() {
   DoorReply reply =
       ErrorReply(MakeError(Reason::kQueueFull, "Too many connections are open", details));
   co_await SendReply(none, std::move(reply));
-  co_await Linger();
+  stream_.Limit(kLinger);
+  co_await stream_.Linger(kMostLingerBytes);
 }
 
-void DoorConnection::Limit(absl::Duration time) {
-  late_ = false;
-  limit_.cancel();
-  const int64_t own = ++limits_set_;
-  if (time == absl::InfiniteDuration()) return;
-  limit_.expires_after(absl::ToChronoNanoseconds(time));
-  limit_.async_wait([weak = weak_from_this(), own](ErrorCode code) {
-    const auto self = weak.lock();
-    if (code || self == nullptr || self->limits_set_ != own) return;
-    self->late_ = true;
-    ErrorCode ignored;
-    self->socket_.cancel(ignored);
-  });
+DoorConnection::Awaitable<bool> DoorConnection::BeginTls() {
+  if (!stream_.encrypted()) co_return true;
+  stream_.Limit(kHandshake);
+  const ErrorCode code = co_await stream_.Handshake();
+  if (code && stream_.late()) parts_.observer.ConnectionCut(DoorCut::kHeader);
+  if (code) reset_ = true;
+  co_return !code;
 }
 
 DoorConnection::Awaitable<bool> DoorConnection::ReadHead(bool first, DoorHead& head) {
   absl::Status wrong;
   bool began = first || buffer_.size() > 0;
-  Limit(began ? limits_.head : limits_.idle);
+  stream_.Limit(began ? limits_.head : limits_.idle);
   for (;;) {
     const auto end = FindHeadEnd(buffered());
     if (!end.ok()) {
@@ -150,24 +138,25 @@ DoorConnection::Awaitable<bool> DoorConnection::ReadHead(bool first, DoorHead& h
       auto parsed = ParseDoorHead(buffered().substr(0, *end));
       if (parsed.ok()) {
         head = *std::move(parsed);
-        head_size_ = *end;
+        buffer_.consume(*end);
         co_return true;
       }
       wrong = parsed.status();
       break;
     }
     ErrorCode code;
-    const size_t got = co_await socket_.async_read_some(buffer_.prepare(kReadBytes), Await(code));
-    if (code && late_) {
+    const size_t got = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), Await(code));
+    if (code && stream_.late()) {
       parts_.observer.ConnectionCut(began ? DoorCut::kHeader : DoorCut::kIdle);
     }
     if (code) {
-      reset_ = true;
+      // A client that idles under TLS is told that this is the end.
+      reset_ = began || !stream_.late() || !stream_.encrypted();
       co_return false;
     }
     buffer_.commit(got);
     if (!std::exchange(began, true)) {
-      Limit(limits_.head);
+      stream_.Limit(limits_.head);
     }
   }
   keep_alive_ = false;
@@ -194,7 +183,7 @@ DoorConnection::Awaitable<bool> DoorConnection::ServeOne(DoorHead head) {
   // Wakes may come from threads that outlive the connection: Detach ends them.
   auto exchange = std::make_shared<DoorExchange>(
       DoorStreamParts{parts_.pump, parts_.calls, limits_.write_stall},
-      [weak = weak_from_this(), executor = socket_.get_executor()] {
+      [weak = weak_from_this(), executor = stream_.get_executor()] {
         net::post(executor, [weak] {
           if (const auto self = weak.lock()) self->Woken();
         });
@@ -208,37 +197,38 @@ DoorConnection::Awaitable<bool> DoorConnection::ServeOne(DoorHead head) {
   if (refused) {
     // The body is not read, so nobody can tell where the next request begins.
     if (has_body) keep_alive_ = false;
-    buffer_.consume(head_size_);
     DoorReply reply = *std::move(refused);
     goes_on = co_await SendReply(request, std::move(reply));
   } else if (co_await ReadBody(request)) {
     goes_on = co_await Answer(request, exchange);
   }
   EndRequest(request, *exchange);
+  co_await StopWatch();
   co_return goes_on&& keep_alive_;
 }
 
 DoorConnection::Awaitable<bool> DoorConnection::ReadBody(DoorRequest& request) {
-  http::request_parser<http::string_body> parser;
-  parser.header_limit(2 * kMaxDoorHeadBytes);
-  parser.body_limit(request.most_body_bytes);
-  Limit(limits_.body);
-  ErrorCode code;
-  co_await http::async_read_header(socket_, buffer_, parser, Await(code));
-  const bool expects = request.head.Count("expect") > 0;
-  if (!code && expects && ExpectsContinue(request.head) && !parser.is_done()) {
+  const BodyAhead ahead = BodyOf(request.head);
+  const bool expects = ahead.any() && request.head.Count("expect") > 0;
+  if (!ahead.any()) co_return true;
+  if (expects && ExpectsContinue(request.head)) {
     std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
     std::string none;
     const bool told = co_await Write(std::move(go_on), std::move(none), limits_.body);
     if (!told) co_return false;
-    Limit(limits_.body);
   }
-  if (!code) co_await http::async_read(socket_, buffer_, parser, Await(code));
+  stream_.Limit(limits_.body);
+  http::request_parser<http::string_body> parser;
+  parser.body_limit(request.most_body_bytes);
+  const std::string framing = FramingOf(ahead);
+  ErrorCode code;
+  parser.put(net::buffer(framing), code);
+  if (!code) co_await http::async_read(stream_, buffer_, parser, Await(code));
   const auto fields = std::distance(parser.get().begin(), parser.get().end());
   absl::Status wrong;
   if (code == http::error::body_limit) {
     wrong = MakeError(Reason::kBodyTooLarge, "The body is larger than this route takes");
-  } else if (code && late_) {
+  } else if (code && stream_.late()) {
     parts_.observer.ConnectionCut(DoorCut::kBody);
     wrong = MakeError(Reason::kRequestNotReceived, "The body did not come in time");
   } else if (code && code.category() == make_error_code(http::error::body_limit).category()) {
@@ -246,7 +236,7 @@ DoorConnection::Awaitable<bool> DoorConnection::ReadBody(DoorRequest& request) {
   } else if (code) {
     reset_ = true;
     co_return false;
-  } else if (fields != static_cast<long>(request.head.fields.size())) {
+  } else if (fields != 1) {  // that of the framing
     wrong = MakeError(Reason::kMalformedHttp, "Trailers are not taken");
   } else if (expects && !ExpectsContinue(request.head)) {
     wrong = MakeError(Reason::kMalformedHttp, "The one expectation that is met is 100-continue");
@@ -266,7 +256,7 @@ DoorConnection::Awaitable<bool> DoorConnection::Answer(
   const auto shared = std::make_shared<DoorRequest>(request);
   request.body.clear();
   net::post(pool_, [&door = parts_.door, shared, exchange] { door.Serve(*shared, exchange); });
-  Limit(absl::InfiniteDuration());
+  stream_.Limit(absl::InfiniteDuration());
   WatchCaller(exchange);
   const auto asked = std::chrono::steady_clock::now();
   bool told_late = false;
@@ -342,34 +332,45 @@ DoorConnection::Awaitable<bool> DoorConnection::SendReply(const DoorRequest& req
 
 DoorConnection::Awaitable<bool> DoorConnection::Write(std::string head, std::string body,
                                                       absl::Duration limit) {
-  Limit(limit);
+  stream_.Limit(limit);
   const std::array<net::const_buffer, 2> buffers = {net::buffer(head), net::buffer(body)};
   ErrorCode code;
-  co_await net::async_write(socket_, buffers, Await(code));
-  if (code && late_) parts_.observer.ConnectionCut(DoorCut::kStall);
+  co_await net::async_write(stream_, buffers, Await(code));
+  if (code && stream_.late()) parts_.observer.ConnectionCut(DoorCut::kStall);
   if (code) reset_ = true;
   co_return !code;
 }
 
 void DoorConnection::WatchCaller(const std::shared_ptr<DoorExchange>& exchange) {
-  socket_.async_wait(
-      Socket::wait_read,
-      [self = shared_from_this(), weak = std::weak_ptr<DoorExchange>(exchange)](ErrorCode code) {
-        const auto held = weak.lock();
-        if (code || held == nullptr) return;
-        const int more = Peek(self->socket_.native_handle());
-        if (more == 0) return self->WatchCaller(held);
-        // One that sends its next request already is watched no more: a write tells.
-        if (more > 0) return;
-        net::post(self->pool_, [held] { held->CallerGone(); });
-        self->Close();
-      });
+  watching_ = true;
+  stream_.async_read_some(net::buffer(&early_, 1),
+                          [self = shared_from_this(), weak = std::weak_ptr(exchange)](
+                              ErrorCode code, size_t) { self->Heard(code, weak.lock()); });
 }
 
-void DoorConnection::EndRequest(const DoorRequest& request, DoorExchange& exchange) {
-  ErrorCode ignored;
-  // The watch over the caller: its place is the next request's.
-  if (socket_.is_open()) socket_.cancel(ignored);
+void DoorConnection::Heard(ErrorCode code, const std::shared_ptr<DoorExchange>& exchange) {
+  watching_ = false;
+  wake_.cancel();
+  if (!code) {
+    // One that sends its next request already is watched no more: a write tells.
+    net::buffer_copy(buffer_.prepare(1), net::buffer(&early_, 1));
+    buffer_.commit(1);
+  } else if (code != net::error::operation_aborted && exchange != nullptr) {
+    net::post(pool_, [exchange] { exchange->CallerGone(); });
+    Close();
+  }
+}
+
+DoorConnection::Awaitable<void> DoorConnection::StopWatch() {
+  if (watching_) stream_.Cancel();
+  while (watching_) {
+    ErrorCode ignored;
+    wake_.expires_at(std::chrono::steady_clock::time_point::max());
+    co_await wake_.async_wait(Await(ignored));
+  }
+}
+
+void DoorConnection::EndRequest(const DoorRequest& request, const DoorExchange& exchange) {
   const auto took = absl::FromChrono(std::chrono::steady_clock::now() - began_);
   parts_.observer.RequestEnded(request.route(), reset_ ? 0 : status_, took);
   const bool quiet = status_ < 300 && request.head.method == "GET" && !exchange.streams();
@@ -384,17 +385,6 @@ void DoorConnection::EndRequest(const DoorRequest& request, DoorExchange& exchan
        {"trace_id", request.trace_id},
        {"video", exchange.video()},
        {"tenant", request.principal.tenant.empty() ? "" : TenantHash(request.principal.tenant)}});
-}
-
-DoorConnection::Awaitable<void> DoorConnection::Linger() {
-  ErrorCode code;
-  socket_.shutdown(Socket::shutdown_send, code);
-  Limit(kLinger);
-  size_t dropped = 0;
-  while (!code && dropped < kMostLingerBytes) {
-    buffer_.clear();
-    dropped += co_await socket_.async_read_some(buffer_.prepare(kReadBytes), Await(code));
-  }
 }
 
 }  // namespace reel::front

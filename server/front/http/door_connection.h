@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of the door. Of Boost.Asio, so that only the door's own two sources include it.
+// One connection of the door. Of Boost.Asio, so that only the listeners' own sources include it.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 #include "server/front/http/door_exchange.h"
 #include "server/front/http/door_server.h"
+#include "server/front/http/http_stream.h"
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -20,16 +20,16 @@ namespace reel::front {
 // Confined to the loop's thread.
 class DoorConnection : public std::enable_shared_from_this<DoorConnection> {
  public:
-  // A client's own, or what TLS makes of it.
-  using Socket = boost::asio::generic::stream_protocol::socket;
-
-  DoorConnection(Socket socket, const DoorServerParts& parts, const DoorLimits& limits,
+  // `tls`: null where the door is plain.
+  DoorConnection(HttpStream::Socket socket, boost::asio::ssl::context* tls,
+                 const DoorServerParts& parts, const DoorLimits& limits,
                  boost::asio::thread_pool& pool);
   ~DoorConnection();
 
   // Lives until its socket is closed. Without room it answers 503 and closes.
   void Start(bool room);
-  void Close();
+  // `reset`: so that the client cannot take it for a clean end.
+  void Close(bool reset = false);
 
  private:
   template <typename T>
@@ -39,6 +39,7 @@ class DoorConnection : public std::enable_shared_from_this<DoorConnection> {
   Awaitable<void> Run();
   Awaitable<void> RunRefusal();
   // False: the connection is done with.
+  Awaitable<bool> BeginTls();
   Awaitable<bool> ReadHead(bool first, DoorHead& head);
   Awaitable<bool> ReadBody(DoorRequest& request);
   Awaitable<bool> ServeOne(DoorHead head);
@@ -46,21 +47,19 @@ class DoorConnection : public std::enable_shared_from_this<DoorConnection> {
   Awaitable<bool> SendPiece(const DoorRequest& request, DoorWork work);
   Awaitable<bool> SendReply(const DoorRequest& request, DoorReply reply);
   Awaitable<bool> Write(std::string head, std::string body, absl::Duration limit);
-  // What is awaited from now on ends when the time is over, with `late_`; none lifts it.
-  void Limit(absl::Duration time);
-  // Takes what comes for a moment, so that a reset does not eat the reply.
-  Awaitable<void> Linger();
   void Woken();
+  // Hears whether the caller leaves, until StopWatch: nothing else may read meanwhile.
   void WatchCaller(const std::shared_ptr<DoorExchange>& exchange);
-  void EndRequest(const DoorRequest& request, DoorExchange& exchange);
+  Awaitable<void> StopWatch();
+  void Heard(ErrorCode code, const std::shared_ptr<DoorExchange>& exchange);
+  void EndRequest(const DoorRequest& request, const DoorExchange& exchange);
   std::string_view buffered() const;
 
-  Socket socket_;
-  boost::beast::flat_buffer buffer_;
-  size_t head_size_ = 0;  // of the request under way, at the start of `buffer_` until it is read
-  boost::asio::steady_timer wake_, limit_;
-  int64_t limits_set_ = 0;  // so that one that was lifted late does nothing
-  bool late_ = false;       // what was under way was stopped by a limit
+  HttpStream stream_;
+  boost::beast::flat_buffer buffer_;  // what has come and is not read
+  char early_ = 0;                    // what a watched caller sends: its next request's first byte
+  bool watching_ = false;
+  boost::asio::steady_timer wake_;
   const DoorServerParts parts_;
   const DoorLimits& limits_;
   boost::asio::thread_pool& pool_;

@@ -54,7 +54,6 @@ class DoorServer::Loop {
       for (const auto& weak : connections_) {
         if (const auto connection = weak.lock()) connection->Close();
       }
-      if (tls_ != nullptr) tls_->CloseAll();
     });
     thread_.join();
     pool_.join();
@@ -85,11 +84,8 @@ class DoorServer::Loop {
       room_ = std::max<size_t>(64, 2 * connections_.size());
     }
     const bool room = OpenConnections() < limits_.connections;
-    DoorConnection::Socket plain(context_);
-    plain = tls_ == nullptr ? DoorConnection::Socket(std::move(socket))
-                            : tls_->Decrypt(std::move(socket));
-    if (!plain.is_open()) return;  // no descriptors for the two ends of a relay
-    auto connection = std::make_shared<DoorConnection>(std::move(plain), parts_, limits_, pool_);
+    auto connection = std::make_shared<DoorConnection>(
+        std::move(socket), tls_ == nullptr ? nullptr : &tls_->Current(), parts_, limits_, pool_);
     connections_.push_back(connection);
     connection->Start(room);
   }
@@ -117,14 +113,15 @@ absl::StatusOr<std::unique_ptr<DoorServer>> DoorServer::Start(const Address& add
                                                               const DoorServerParts& parts,
                                                               const DoorLimits& limits,
                                                               const TlsOptions& tls) {
-  std::unique_ptr<DoorTls> relays;
+  std::unique_ptr<DoorTls> encryption;
   if (tls.enabled()) {
-    REEL_ASSIGN_OR_RETURN(relays, DoorTls::Make(tls, limits.write_stall));
+    REEL_ASSIGN_OR_RETURN(encryption, DoorTls::Make(tls));
   }
   Address real = address;
   REEL_ASSIGN_OR_RETURN(FileDescriptor listener, ListenOn(real));
   const bool ipv6 = real.ToString().front() == '[';
-  auto loop = std::make_unique<Loop>(listener.release(), ipv6, parts, limits, std::move(relays));
+  auto loop =
+      std::make_unique<Loop>(listener.release(), ipv6, parts, limits, std::move(encryption));
   return std::unique_ptr<DoorServer>(new DoorServer(std::move(loop), real.ToString()));
 }
 

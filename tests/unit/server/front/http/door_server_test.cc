@@ -147,6 +147,23 @@ TEST(DoorServer, FramingIsStrictAndConnectionsArePipelined) {
   }
 }
 
+// Its first byte is what the watch over a caller reads.
+TEST(DoorServer, ARequestThatComesDuringAStreamIsServedBehindIt) {
+  DoorSite site;
+  const auto job = site.jobs.Add("lab-1");
+  const FileDescriptor socket = site.Connect();
+  SendText(socket, GetText("/reel/v1/videos/lab-1/events"));
+  ReceiveText(socket, "event: accepted");
+  SendText(socket, GetText("/reel/v1/server"));
+  SendText(socket, GetText("/reel/v1/models", "Connection: close\r\n"));
+  job->Succeed();
+  const std::string rest = ReceiveText(socket);
+  EXPECT_THAT(rest, HasSubstr("1.2.3"));
+  EXPECT_EQ(rest.rfind("HTTP/1.1 200 OK"),
+            rest.find("HTTP/1.1 200 OK", rest.find("HTTP/1.1 200 OK") + 1));
+  EXPECT_EQ(site.observer.requests, 3);
+}
+
 TEST(DoorServer, EndsAtOnceWithOpenStreams) {
   std::vector<FileDescriptor> sockets;
   const auto began = std::chrono::steady_clock::now();
