@@ -7,6 +7,13 @@
 
 namespace reel::front {
 
+namespace {
+
+// A call that was between two of its steps when it was cancelled goes on to the next one.
+constexpr absl::Duration kAgain = absl::Seconds(1);
+
+}  // namespace
+
 HttpStream::HttpStream(Socket socket, boost::asio::ssl::context* tls)
     : socket_(std::move(socket)), limit_(socket_.get_executor()) {
   if (tls != nullptr) tls_.emplace(socket_, *tls);
@@ -15,14 +22,18 @@ HttpStream::HttpStream(Socket socket, boost::asio::ssl::context* tls)
 void HttpStream::Limit(absl::Duration time) {
   late_ = false;
   limit_.cancel();
-  const int64_t own = ++*limits_set_;
-  if (time == absl::InfiniteDuration()) return;
+  ++*limits_set_;
+  if (time != absl::InfiniteDuration()) Arm(time);
+}
+
+void HttpStream::Arm(absl::Duration time) {
   limit_.expires_after(absl::ToChronoNanoseconds(time));
-  limit_.async_wait([this, weak = std::weak_ptr(limits_set_), own](ErrorCode code) {
+  limit_.async_wait([this, weak = std::weak_ptr(limits_set_), own = *limits_set_](ErrorCode code) {
     const auto latest = weak.lock();  // null: the stream has gone
     if (code || latest == nullptr || *latest != own) return;
     late_ = true;
     Cancel();
+    Arm(kAgain);
   });
 }
 
@@ -35,7 +46,7 @@ void HttpStream::Close(bool reset) {
   ErrorCode ignored;
   if (reset) socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
   socket_.close(ignored);
-  limit_.cancel();
+  Limit(absl::InfiniteDuration());
 }
 
 HttpStream::Awaitable<HttpStream::ErrorCode> HttpStream::Handshake() {

@@ -36,7 +36,8 @@ class HttpStream {
   executor_type get_executor() { return socket_.get_executor(); }
   bool encrypted() const { return tls_.has_value(); }
 
-  // What is under way, now or later, ends when the time is over, with `late`; none lifts it.
+  // What is under way when the time is over, and later, ends with an error and `late`; the next
+  // limit, or one without end, lifts it.
   void Limit(absl::Duration time);
   bool late() const { return late_; }
   // What is under way ends with an error; later reads and writes are as before.
@@ -70,6 +71,8 @@ class HttpStream {
   }
 
  private:
+  void Arm(absl::Duration time);
+
   Socket socket_;
   std::optional<boost::asio::ssl::stream<Socket&>> tls_;
   boost::asio::steady_timer limit_;

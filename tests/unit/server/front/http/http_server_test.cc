@@ -23,14 +23,19 @@
 namespace reel::front {
 namespace {
 
+constexpr char kProbe[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+constexpr char kScrape[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+
 struct Site {
   std::atomic<bool> healthy = true, ready = false;
   std::atomic<int> probes = 0, scrapes = 0;
   Mutex hold_probes;
+  const std::string more;
   std::unique_ptr<HttpServer> server;
-  Site() {
+  // `much`: a page of metrics ends with it.
+  explicit Site(std::string much = "") : more(std::move(much)) {
     server = *HttpServer::Start({"127.0.0.1", 0},
-                                {[this] { return absl::StrCat("reel_x ", ++scrapes, "\n"); },
+                                {[this] { return absl::StrCat("reel_x ", ++scrapes, "\n", more); },
                                  [this] { return Healthy(); }, [this] { return ready.load(); }});
   }
   bool Healthy() {
@@ -131,15 +136,89 @@ std::string ReadAll(const FileDescriptor& client) {
 TEST(HttpServer, ScrapesThatAreThereTogetherHaveOneReading) {
   Site site;
   site.hold_probes.Lock();
-  const auto probe = ClientsThatSend(site, 1, "GET /healthz HTTP/1.1\r\n\r\n");
+  const auto probe = ClientsThatSend(site, 1, kProbe);
   while (site.probes == 0) std::this_thread::yield();
   // The server's thread is in the probe's answer until all of these have asked.
-  const auto crowd = ClientsThatSend(site, 30, "GET /metrics HTTP/1.1\r\n\r\n");
+  const auto crowd = ClientsThatSend(site, 30, kScrape);
   site.hold_probes.Unlock();
   for (const FileDescriptor& client : crowd) {
     EXPECT_THAT(ReadAll(client), testing::EndsWith("\r\n\r\nreel_x 1\n"));
   }
   EXPECT_EQ(site.Client().Get("/metrics")->body, "reel_x 2\n");
+}
+
+std::string AnswerTo(const Site& site, std::string_view bytes) {
+  const auto clients = ClientsThatSend(site, 1, bytes);
+  shutdown(clients[0].get(), SHUT_WR);
+  return ReadAll(clients[0]);
+}
+
+TEST(HttpServer, AnAnswerEndsItsConnection) {
+  const Site site;
+  const auto client = ClientsThatSend(site, 1, kProbe);
+  const std::string answer = ReadAll(client[0]);
+  EXPECT_THAT(answer, testing::StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, testing::HasSubstr("\r\nContent-Length: 6\r\n"));
+  EXPECT_THAT(answer, testing::HasSubstr("\r\nConnection: close\r\n"));
+  EXPECT_THAT(answer, testing::EndsWith("\r\n\r\nalive\n"));
+  EXPECT_THAT(AnswerTo(site, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+              testing::EndsWith("\r\n\r\n"));
+  EXPECT_THAT(AnswerTo(site, "PUT /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+              testing::HasSubstr("\r\nAllow: GET, HEAD\r\n"));
+}
+
+TEST(HttpServer, AQueryIsNoOtherPage) {
+  const Site site;
+  EXPECT_EQ(site.Client().Get("/metrics?name[]=up")->status, 200);
+}
+
+TEST(HttpServer, ALargeHeadIsRefusedWithoutItsEnd) {
+  const Site site;
+  const std::string large(3 * 4096, 'x');
+  EXPECT_THAT(AnswerTo(site, "GET /" + large), testing::StartsWith("HTTP/1.1 431 "));
+  EXPECT_THAT(AnswerTo(site, "GET / HTTP/1.1\r\nX: " + large),
+              testing::StartsWith("HTTP/1.1 431 "));
+}
+
+TEST(HttpServer, WhatTwoParsersReadInTwoWaysIsRefused) {
+  const Site site;
+  for (const char* text :
+       {"nonsense\r\n\r\n", "\r\n\r\n", "\x16\x03\x01\r\n\r\n", "GET / HTTP/2\r\n\r\n",
+        "GET /a b HTTP/1.1\r\n\r\n", "GET /healthz HTTP/1.1\n\n", "GET /healthz HTTP/1.1\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: x\r\n y\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n"}) {
+    EXPECT_THAT(AnswerTo(site, text), testing::StartsWith("HTTP/1.1 400 ")) << text;
+  }
+}
+
+TEST(HttpServer, NoBodyIsTaken) {
+  const Site site;
+  for (const char* field : {"Content-length: 3", "TRANSFER-ENCODING: chunked"}) {
+    const std::string head = absl::StrCat("POST /healthz HTTP/1.1\r\nHost: x\r\n", field);
+    EXPECT_THAT(AnswerTo(site, head + "\r\n\r\n"), testing::StartsWith("HTTP/1.1 413 "));
+  }
+  EXPECT_EQ(site.probes, 0);
+}
+
+TEST(HttpServer, AReaderWhoComesLateGetsAllOfALargePage) {
+  const Site site(std::string(8 << 20, 'x'));
+  const auto clients = ClientsThatSend(site, 1, kScrape);
+  // Meanwhile others are answered.
+  EXPECT_EQ(site.Client().Get("/healthz")->status, 200);
+  EXPECT_GT(ReadAll(clients[0]).size(), size_t{8} << 20);
+}
+
+TEST(HttpServer, WhatFollowsARequestIsDroppedUpToAMebibyte) {
+  const Site site;
+  const auto clients = ClientsThatSend(site, 1, kProbe);
+  EXPECT_THAT(ReadAll(clients[0]), testing::EndsWith("alive\n"));
+  const std::string piece(4096, 'x');
+  size_t sent = 0;
+  while (send(clients[0].get(), piece.data(), piece.size(), MSG_NOSIGNAL) > 0) {
+    sent += piece.size();
+    ASSERT_LT(sent, size_t{64} << 20);  // sockets hold some of it
+  }
+  EXPECT_GE(sent, size_t{1} << 20);
 }
 
 TEST(HttpServer, SlowClientsKeepNobodyWaiting) {
