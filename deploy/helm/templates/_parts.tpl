@@ -63,7 +63,11 @@ telemetry {
   log_level: "info"
   log_format: "json"
   {{- if .Values.traces.host }}
-  otlp_endpoint: {{ printf "http://%s:%v" .Values.traces.host .Values.traces.port | quote }}
+  otlp_endpoint: {{ printf "%s://%s:%v" (ternary "https" "http" (ne .Values.traces.secretName "")) .Values.traces.host .Values.traces.port | quote }}
+  {{- if .Values.traces.secretName }}
+  otlp_ca_file: "/etc/reel-traces/ca.crt"
+  otlp_headers_file: "/etc/reel-traces/headers"
+  {{- end }}
   trace_share: {{ .Values.traces.share }}
   {{- end }}
 }

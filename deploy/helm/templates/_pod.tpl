@@ -150,6 +150,9 @@ spec:
     {{- if .Values.auth.secretName }}
     - {name: tokens, mountPath: /etc/reel-tokens, readOnly: true}
     {{- end }}
+    {{- if and .Values.traces.host .Values.traces.secretName }}
+    - {name: traces, mountPath: /etc/reel-traces, readOnly: true}
+    {{- end }}
     {{- if .Values.fleet.name }}
     - {name: store, mountPath: /etc/reel-store, readOnly: true}
     {{- if not .Values.fleet.insecure }}
@@ -177,6 +180,10 @@ spec:
 {{- with .Values.auth.secretName }}
 - name: tokens
   secret: {secretName: {{ . }}, defaultMode: 0440}
+{{- end }}
+{{- if and .Values.traces.host .Values.traces.secretName }}
+- name: traces
+  secret: {secretName: {{ .Values.traces.secretName }}, defaultMode: 0440}
 {{- end }}
 {{- if .Values.fleet.name }}
 - name: placed-config

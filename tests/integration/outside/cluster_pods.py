@@ -72,6 +72,7 @@ def make_volumes(root):
     mount_secret(root / "etc/reel-tls", {"tls.crt": certificate.read_bytes(), "tls.key": key.read_bytes()})
     token = hashlib.sha256(TOKEN.encode()).hexdigest()
     mount_secret(root / "etc/reel-tokens", {"tokens": f"{token} studio user\n".encode()})
+    mount_secret(root / "etc/reel-traces", {"ca.crt": certificate.read_bytes(), "headers": b"Authorization: Bearer of-the-test\n"})
     make_keys(root / "keys", "--fleet", "prod", "--gateway", "front", "--broker", "nats-0.nats.nats")
     mount_secret(root / "etc/reel-fleet", {path.name: path.read_bytes() for path in (root / "keys/members/front").iterdir()})
     mount_secret(root / "etc/reel-store", {"credentials": b"key:secret\n"})
@@ -87,7 +88,7 @@ def make_volumes(root):
 
 def inside(root, text):
     """Absolute places of the pod, in `root`."""
-    return re.sub(r"/(models|etc/reel(?:-tls|-tokens|-fleet|-store|-config)?|var/lib/reel)(?=[/\"\s])", rf"{root}/\1", text)
+    return re.sub(r"/(models|etc/reel(?:-tls|-tokens|-traces|-fleet|-store|-config)?|var/lib/reel)(?=[/\"\s])", rf"{root}/\1", text)
 
 
 def place_configuration(root, pod, text):

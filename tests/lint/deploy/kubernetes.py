@@ -72,7 +72,7 @@ def named_namespaces(rule):
 
 
 def collectors_port(documents):
-    found = re.search(r'otlp_endpoint: "http://[^":]+:(\d+)"', by_kind(documents, "ConfigMap")["data"]["reel.textproto"])
+    found = re.search(r'otlp_endpoint: "https?://[^":]+:(\d+)"', by_kind(documents, "ConfigMap")["data"]["reel.textproto"])
     return {int(found[1])} if found else set()
 
 
@@ -145,15 +145,19 @@ GPU_RULES = {
     "a model is warm within half an hour": lambda d, s, p: starts_within(p, 1800),
     "weights are checked first": lambda d, s, p: checks_weights(d, p),
 }
-SECURED_RULES = CPU_RULES | {
+TOKENS_RULES = CPU_RULES | {
     "key and certificate as reeld takes them": lambda d, s, p: secret_is_mounted(p, "/etc/reel-tls"),
     "tokens as reeld takes them": lambda d, s, p: secret_is_mounted(p, "/etc/reel-tokens"),
+}
+SECURED_RULES = TOKENS_RULES | {
+    "a collector's authority and headers as reeld takes them": lambda d, s, p: secret_is_mounted(p, "/etc/reel-traces") and
+        'otlp_endpoint: "https://' in by_kind(d, "ConfigMap")["data"]["reel.textproto"],
 }
 OVERLAY_RULES = {"a namespace that holds all": lambda d, s, p: by_kind(d, "Namespace")["metadata"]["labels"][
     "pod-security.kubernetes.io/enforce"] == "restricted" and {x["metadata"]["namespace"] for x in d if x["kind"] != "Namespace"} == {
     by_kind(d, "Namespace")["metadata"]["name"]}}
 # Of overlays and of values of the chart: which rules hold beside RULES.
-OVERLAYS = {"cpu": CPU_RULES, "gpu": GPU_RULES, "secured": SECURED_RULES}
+OVERLAYS = {"cpu": CPU_RULES, "gpu": GPU_RULES, "secured": TOKENS_RULES}
 VALUES = {"values.yaml": CPU_RULES, "examples/gpu.yaml": GPU_RULES, "examples/secured.yaml": SECURED_RULES}
 # Values that the chart's schema must refuse.
 REFUSED_VALUES = ("replica=2", "image.tag=latest", "model.name=ltx-video", "device=tpu", "tls.secret=x", "traces.host=collector")
