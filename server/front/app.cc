@@ -366,7 +366,7 @@ void App::Reload() {
 
 void App::ReloadModels() {
   if (impl_->options.read_again == nullptr || impl_->config().fleet().gateway()) return;
-  const LoadedOptions loaded = impl_->options.read_again();
+  const LoadedConfig loaded = impl_->options.read_again();
   for (const std::string& problem : loaded.problems) {
     Log(LogLevel::kError, "the configuration is invalid; the models stay as they are",
         {{"error", problem}});

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/front/config/load_options.h"
+#include "server/front/config/load_config.h"
 
 namespace reel::front {
 
@@ -24,7 +24,7 @@ struct AppOptions {
   std::string version, revision;
   bool json_log = true;  // for the workers' own lines
   // Reads the configuration again; null: it cannot change.
-  std::function<LoadedOptions()> read_again;
+  std::function<LoadedConfig()> read_again;
 };
 
 class App {

@@ -17,7 +17,7 @@
 #include "kernels/base/program_folder.h"
 #include "model/bundled_model.h"
 #include "server/front/app.h"
-#include "server/front/config/load_options.h"
+#include "server/front/config/load_config.h"
 #include "server/front/config/visible_gpus.h"
 #include "server/front/rpc/grpc_log.h"
 #include "server/front/rpc/grpc_server.h"
@@ -29,7 +29,7 @@ using reel::Log;
 using reel::LogLevel;
 using reel::front::App;
 using reel::front::AppOptions;
-using reel::front::LoadedOptions;
+using reel::front::LoadedConfig;
 
 constexpr int kExitBadConfig = 1;
 constexpr int kExitCannotStart = 1;
@@ -127,7 +127,7 @@ void ServeUntilSignalled(App& app, const sigset_t& signals) {
   if (drain.joinable()) drain.join();
 }
 
-int Run(AppOptions options, const LoadedOptions& loaded, const sigset_t& signals) {
+int Run(AppOptions options, const LoadedConfig& loaded, const sigset_t& signals) {
   const int64_t descriptors = reel::front::RaiseDescriptorLimit();
   reel::front::KeepGrpc();
   Log(LogLevel::kInfo, "starting",
@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
       .cuda_library = CudaLibrary(parsed.flags.worker_binary),
       .host_name = HostName(),
       .visible_gpus = reel::front::VisibleGpus("/dev", GivenEnvironment("CUDA_VISIBLE_DEVICES"))};
-  const auto loaded = reel::front::LoadOptions(parsed.flags, surroundings);
+  const auto loaded = reel::front::LoadConfig(parsed.flags, surroundings);
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {
     std::puts("The configuration is valid.");
@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
   options.tokens = loaded.tokens;
   options.prompt_keys = loaded.prompt_keys;
   options.read_again = [flags = parsed.flags, surroundings] {
-    return reel::front::LoadOptions(flags, surroundings);
+    return reel::front::LoadConfig(flags, surroundings);
   };
   options.worker_binary = parsed.flags.worker_binary;
   options.port_file = parsed.flags.port_file;

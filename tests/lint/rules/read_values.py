@@ -32,7 +32,7 @@ EXEMPT = {
     "Fleet::insecure": "likewise",
     "Objects::insecure": "likewise",
     "Nats::insecure": "likewise",
-    "Fleet::encrypt_prompts_key_file": "load_options.cc reads the keys that are in it",
+    "Fleet::encrypt_prompts_key_file": "load_config.cc reads the keys that are in it",
     "Tls::client_ca_file": "TlsOptionsOf carries it to the listeners",
     "Data::experimental_log": "has no effect any more, which a warning says",
     "Telemetry::log_prompts": "refused",

@@ -121,7 +121,7 @@ TEST(ConfigChecks, AWorkerMayHaveAGroupOfDevices) {
   const CheckedConfig checked = Check(
       "workers { device: 'cuda:0+cuda:1' } workers { device: 'cpu+cpu' } "
       "workers { device: 'cuda:2+cuda:3+cuda:4+cuda:5' }");
-  EXPECT_THAT(checked.problems, testing::IsEmpty());
+  EXPECT_THAT(checked.problems, ::testing::IsEmpty());
   EXPECT_THAT(Check("workers { device: 'cuda:0+cuda:0' }").problems,
               Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("each device once"))));
   EXPECT_THAT(Check("workers { device: 'cuda:0+cpu' }").problems,

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "server/front/config/load_options.h"
+#include "server/front/config/load_config.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {
@@ -60,7 +60,7 @@ TEST(SealKeyFile, IsAFileThatNobodyElseReadsOrTheStartIsRefused) {
           path + "' }");
   Flags flags;
   flags.config_file = config;
-  const auto problems = [&] { return LoadOptions(flags, {"/state", ""}).problems; };
+  const auto problems = [&] { return LoadConfig(flags, {"/state", ""}).problems; };
   const auto of_the_file = [](const auto& words) {
     return Contains(AllOf(StartsWith("fleet.encrypt_prompts_key_file: "), words));
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/load_options.h"
+#include "server/front/config/load_config.h"
 
 #include <algorithm>
 #include <iterator>
@@ -33,7 +33,7 @@ void Append(std::vector<std::string> more, std::vector<std::string>& all) {
   std::move(more.begin(), more.end(), std::back_inserter(all));
 }
 
-void ReadPromptKeys(const std::string& file, LoadedOptions& out) {
+void ReadPromptKeys(const std::string& file, LoadedConfig& out) {
   if (file.empty()) return;
   auto keys = ReadSealKeys(file);
   if (keys.ok()) {
@@ -45,8 +45,8 @@ void ReadPromptKeys(const std::string& file, LoadedOptions& out) {
 
 }  // namespace
 
-LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) {
-  LoadedOptions loaded;
+LoadedConfig LoadConfig(const Flags& flags, const Surroundings& surroundings) {
+  LoadedConfig loaded;
   config::v1::ServerConfig& config = loaded.config;
   if (!flags.config_file.empty()) ReadConfigFile(flags.config_file, config, loaded.problems);
   Append(ApplyFlags(flags, surroundings, config), loaded.problems);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/load_options.h"
+#include "server/front/config/load_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,31 +34,31 @@ config::v1::ServerConfig ReadShipped(const std::filesystem::path& path) {
 }
 
 std::string Write(const std::string& name, const std::string& text, mode_t mode = 0644) {
-  std::string path = ::testing::TempDir() + "/load_options_test_" + name;
+  std::string path = ::testing::TempDir() + "/load_config_test_" + name;
   std::ofstream(path) << text;
   chmod(path.c_str(), mode);
   return path;
 }
 
-TEST(LoadOptions, WarnsWhereTheTestCardStandsInForAModel) {
+TEST(LoadConfig, WarnsWhereTheTestCardStandsInForAModel) {
   const Surroundings bare = {.xdg_state_home = "/state", .home = "", .models_folder = ""};
-  EXPECT_THAT(LoadOptions({}, bare).warnings, Contains(HasSubstr("ltx-demo")));
+  EXPECT_THAT(LoadConfig({}, bare).warnings, Contains(HasSubstr("ltx-demo")));
   Flags flags;
   flags.model = "testcard";
-  EXPECT_THAT(LoadOptions(flags, bare).warnings, IsEmpty());
+  EXPECT_THAT(LoadConfig(flags, bare).warnings, IsEmpty());
 }
 
-TEST(LoadOptions, NoConfigurationIsLegal) {
-  const LoadedOptions loaded = LoadOptions({}, {"/state", ""});
+TEST(LoadConfig, NoConfigurationIsLegal) {
+  const LoadedConfig loaded = LoadConfig({}, {"/state", ""});
   EXPECT_THAT(loaded.problems, IsEmpty());
   EXPECT_THAT(loaded.effective, HasSubstr("127.0.0.1:50051"));
 }
 
-TEST(LoadOptions, GathersTheProblemsOfEveryStage) {
+TEST(LoadConfig, GathersTheProblemsOfEveryStage) {
   Flags flags;
   flags.config_file = Write("bad", "lisen: 'x'\nmetrics_listen: 'y'\n");
   flags.model = "nosuchmodel";
-  const LoadedOptions loaded = LoadOptions(flags, {"/state", ""});
+  const LoadedConfig loaded = LoadConfig(flags, {"/state", ""});
   EXPECT_THAT(loaded.problems, Contains(HasSubstr(flags.config_file + ":1:")));
   EXPECT_THAT(loaded.problems, Contains(HasSubstr("metrics_listen:")));
   EXPECT_THAT(loaded.problems, Contains(HasSubstr("--model:")));
@@ -92,32 +92,31 @@ TEST(ShippedFiles, TheDefaultOneSaysWhatHoldsWithoutAFile) {
   EXPECT_EQ(ConfigForLog(written), ConfigForLog(unset));
 }
 
-TEST(LoadOptions, AMissingFileIsAProblemThatNamesIt) {
+TEST(LoadConfig, AMissingFileIsAProblemThatNamesIt) {
   Flags flags;
   flags.config_file = "/nowhere/reel.textproto";
-  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems,
+  EXPECT_THAT(LoadConfig(flags, {"/state", ""}).problems,
               Contains(HasSubstr("/nowhere/reel.textproto")));
 }
 
-TEST(LoadOptions, AKeyThatOthersCanReadIsRefused) {
+TEST(LoadConfig, AKeyThatOthersCanReadIsRefused) {
   Flags flags;
   const std::string certificate = Write("cert", "c");
   const std::string key = Write("key", "k", 0644);
   flags.config_file =
       Write("tls", "tls { certificate_file: '" + certificate + "' key_file: '" + key + "' }");
-  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems, Contains(HasSubstr("has 0644")));
+  EXPECT_THAT(LoadConfig(flags, {"/state", ""}).problems, Contains(HasSubstr("has 0644")));
   chmod(key.c_str(), 0600);
-  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems, Not(Contains(HasSubstr("has 06"))));
+  EXPECT_THAT(LoadConfig(flags, {"/state", ""}).problems, Not(Contains(HasSubstr("has 06"))));
 }
 
-TEST(LoadOptions, TokensAreReadAndChecked) {
+TEST(LoadConfig, TokensAreReadAndChecked) {
   Flags flags;
   const std::string tokens = Write("tokens", std::string(64, 'a') + " t user\n", 0600);
   flags.config_file = Write("auth", "auth { tokens_file: '" + tokens + "' }");
-  EXPECT_EQ(LoadOptions(flags, {"/state", ""}).tokens.size(), 1U);
+  EXPECT_EQ(LoadConfig(flags, {"/state", ""}).tokens.size(), 1U);
   chmod(tokens.c_str(), 0644);
-  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems,
-              Contains(HasSubstr("auth.tokens_file:")));
+  EXPECT_THAT(LoadConfig(flags, {"/state", ""}).problems, Contains(HasSubstr("auth.tokens_file:")));
 }
 
 TEST(LoadOptions, FilesForACollectorAreReadAndChecked) {

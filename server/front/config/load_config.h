@@ -13,7 +13,7 @@
 
 namespace reel::front {
 
-struct LoadedOptions {
+struct LoadedConfig {
   config::v1::ServerConfig config;       // its defaults are filled; legal where problems are none
   TokenTable tokens;                     // empty without auth.tokens_file
   std::vector<std::string> prompt_keys;  // empty without fleet.encrypt_prompts_key_file
@@ -22,6 +22,6 @@ struct LoadedOptions {
   std::vector<std::string> warnings;  // for the log: legal, but worth a look
 };
 
-LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings);
+LoadedConfig LoadConfig(const Flags& flags, const Surroundings& surroundings);
 
 }  // namespace reel::front
