@@ -13,37 +13,12 @@
 namespace reel::front {
 namespace {
 
-// A fleet's log that answers when the test says so.
-class ScriptedJournal final : public EndJournal {
- public:
-  struct End {
-    std::string id;
-    uint32_t epoch = 0;
-    Video video;
-    uint64_t last_sequence = 0;
-    absl::AnyInvocable<void(absl::Status)> done;
-  };
-  void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
-           absl::AnyInvocable<void(absl::Status)> done) override {
-    MutexLock lock(mutex_);
-    ends_.push_back({id, epoch, video, last_sequence, std::move(done)});
-  }
-  std::vector<struct End> Take() {
-    MutexLock lock(mutex_);
-    return std::exchange(ends_, {});
-  }
-
- private:
-  Mutex mutex_;
-  std::vector<struct End> ends_ ABSL_GUARDED_BY(mutex_);
-};
-
 class AdoptionTest : public ::testing::Test, public Harness {
  protected:
   void SetUp() override {
     options.replica = "prod";
-    options.in_fleet = true;
-    end_journal = &journal_;
+    options.alone = false;
+    journal.Hold();
     Start();
     AddWorker();
   }
@@ -53,23 +28,19 @@ class AdoptionTest : public ::testing::Test, public Harness {
     video->id = id_;
     return {*std::move(video), epoch, attempt};
   }
-  absl::StatusOr<JobPtr> Adopt(AdoptedJob job) {
-    return Await<JobPtr>([&](auto done) { dispatcher->Adopt(std::move(job), std::move(done)); });
-  }
   JobPtr MustAdopt(uint32_t epoch = 1, int attempt = 1) {
     auto job = Adopt(JobOf(epoch, attempt));
     EXPECT_TRUE(job.ok()) << job.status();
     return *job;
   }
   // The one end that the journal was told.
-  struct ScriptedJournal::End TakeEnd() {
+  ScriptedJournal::Told TakeEnd() {
     Settle();
-    auto ends = journal_.Take();
+    auto ends = journal.Take();
     EXPECT_EQ(ends.size(), 1U);
     return std::move(ends.front());
   }
   const std::string id_ = "prod-abcdefghijklmnopqrstuvwxyz";
-  ScriptedJournal journal_;
 };
 
 // A fleet's tenant that was idle here, however long others have run.
@@ -208,7 +179,7 @@ TEST_F(AdoptionTest, WhatIsAnothersStopsAndIsNoEnd) {
   dispatcher->Abandon(id_);
   Settle();
   EXPECT_EQ(NumActive(), 0U);
-  EXPECT_TRUE(journal_.Take().empty());
+  EXPECT_TRUE(journal.Take().empty());
   EXPECT_FALSE(IsFinal(job->state()));
   // It may come back, as a later attempt.
   CancelledAtWorker(sent);

@@ -76,6 +76,7 @@ TEST_F(ByteQuotaTest, AFileThatOutgrowsTheLimitEndsItsVideoAndLeavesNothing) {
   EXPECT_EQ(pool.cancelled().size(), 1u);  // its worker stops
   CancelledAtWorker(sent);
   Settle();
+  Settle();
   EXPECT_EQ(media->Usage().stored_bytes, 0);
   // Another of its kind would come to the same end, and does not begin.
   EXPECT_EQ(ReasonOf(Create(Request()).status()), Reason::kTenantQuota);
@@ -104,15 +105,18 @@ TEST_F(ByteQuotaTest, PicturesCountWhileTheirVideoNeedsThem) {
   EXPECT_TRUE(Create(WithPicture(700)).ok());
 }
 
-TEST_F(ByteQuotaTest, ANewProcessCountsWhatItFinds) {
+TEST_F(ByteQuotaTest, ANewProcessCountsWhatItTakesUp) {
   Begin(1000);
   RenderOne(100);
-  NewJob request = WithPicture(700);
-  request.request_id = "a";
-  JobPtr job = MustCreate(request);
+  const NewJob request = WithPicture(700);
+  const Video video = MustCreate(request)->Snapshot();
   Settle();
   Start();
   AddWorker();
+  Settle();
+  EXPECT_EQ(media->Usage().stored_bytes, 0);
+  ASSERT_TRUE(Adopt({video, 2, 2, {request.spec.conditions[0].bytes}}).ok());
+  Settle();
   EXPECT_EQ(ReasonOf(Create(WithPicture(100)).status()), Reason::kTenantQuota);
   EXPECT_EQ(media->Usage().stored_bytes, 700);
 }

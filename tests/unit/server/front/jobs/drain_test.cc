@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
@@ -13,11 +18,6 @@ class DrainTest : public ::testing::Test, public Harness {
   void SetUp() override {
     Start();
     AddWorker();
-  }
-  JobPtr MustCreateBound() {
-    NewJob request = Request();
-    request.bound = true;
-    return MustCreate(request);
   }
   std::shared_ptr<reel::testing::Promised<bool>> Drain(absl::Duration propagation,
                                                        absl::Duration limit) {
@@ -46,44 +46,37 @@ TEST_F(DrainTest, AdmitsWhileTheWordSpreads) {
   EXPECT_EQ(drained->Take(), true);
 }
 
-TEST_F(DrainTest, RunningVideosFinishAndQueuedOnesEndOrStay) {
-  JobPtr running = MustCreateBound(), second = MustCreate(Request());
-  const Sent first_sent = Take(), second_sent = Take();
-  JobPtr queued_bound = MustCreateBound(), queued_detached = MustCreate(Request());
-  const std::string kept = queued_detached->Snapshot().id;
+TEST_F(DrainTest, RunningVideosFinishAndQueuedOnesStayForTheNextProcess) {
+  std::vector<JobPtr> running = {MustCreate(Request()), MustCreate(Request())};
+  const Sent sent[] = {Take(), Take()};
+  JobPtr queued = MustCreate(Request());
   auto drained = Drain(absl::ZeroDuration(), absl::Seconds(30));
-  const Video ended = WaitForState(*queued_bound, VideoState::kCancelled);
-  EXPECT_EQ(ReasonOf(ended.error), Reason::kServerDraining);
-  EXPECT_EQ(ended.error.code(), absl::StatusCode::kUnavailable);
-  RunToEnd(first_sent);
-  RunToEnd(second_sent);
-  WaitForState(*running, VideoState::kSucceeded);
-  WaitForState(*second, VideoState::kSucceeded);
+  for (const Sent& one : sent) RunToEnd(one);
+  for (JobPtr& job : running) WaitForState(*job, VideoState::kSucceeded);
   EXPECT_EQ(drained->Take(), true);
   EXPECT_EQ(pool.num_waiting(), 0);  // nothing new was begun
-  EXPECT_EQ(queued_detached->Snapshot().state, VideoState::kQueued);
+  EXPECT_EQ(queued->Snapshot().state, VideoState::kQueued);
+  Settle();
   Start();
-  AddWorker();
-  EXPECT_EQ(Take().assignment.ref.job, kept);
+  EXPECT_EQ(dispatcher->never_begun(), std::set<std::string>{queued->Snapshot().id});
 }
 
-TEST_F(DrainTest, AtTheLimitBoundVideosEndAndDetachedOnesStartAgainLater) {
-  JobPtr bound = MustCreateBound(), detached = MustCreate(Request());
-  const std::string kept = detached->Snapshot().id;
-  for (int i = 0; i < 2; ++i) Progress(Take(), model::Stage::kDenoise, 1);
+TEST_F(DrainTest, AtTheLimitItLeavesWhatRunsToTheNextProcess) {
+  JobPtr job = MustCreate(Request());
+  Progress(Take(), model::Stage::kDenoise, 1);
   auto drained = Drain(absl::ZeroDuration(), absl::Seconds(30));
-  AdvanceAndPoke(absl::Seconds(30));
+  AdvanceAndPoke(absl::Seconds(29));
+  EXPECT_EQ(NumActive(), 1u);
+  AdvanceAndPoke(absl::Seconds(1));
   EXPECT_EQ(drained->Take(), true);
-  EXPECT_EQ(ReasonOf(WaitForState(*bound, VideoState::kCancelled).error), Reason::kServerDraining);
+  EXPECT_FALSE(IsFinal(job->state()));
+  Settle();
   Start();
-  AddWorker();
-  const Sent again = Take();
-  EXPECT_EQ(again.assignment.ref.job, kept);
-  EXPECT_EQ(again.assignment.ref.attempt, 2);
+  EXPECT_TRUE(dispatcher->never_begun().empty());
 }
 
 TEST_F(DrainTest, AskedTwiceItMeansNow) {
-  MustCreateBound();
+  MustCreate(Request());
   Take();
   auto first = Drain(absl::Seconds(5), absl::Seconds(30));
   auto second = Drain(absl::ZeroDuration(), absl::ZeroDuration());
@@ -91,26 +84,27 @@ TEST_F(DrainTest, AskedTwiceItMeansNow) {
   EXPECT_EQ(second->Take(), true);
 }
 
-TEST_F(DrainTest, ABoundVideoThatLosesItsWorkerMeanwhileEnds) {
-  JobPtr job = MustCreateBound();
+TEST_F(DrainTest, AVideoThatLosesItsWorkerMeanwhileIsForTheNextProcess) {
+  JobPtr job = MustCreate(Request());
   Progress(Take(), model::Stage::kDenoise, 1);
   auto drained = Drain(absl::ZeroDuration(), absl::Seconds(30));
   dispatcher->WorkerLost("w0", LossCause::kKilled);
-  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kCancelled).error), Reason::kServerDraining);
   EXPECT_EQ(drained->Take(), true);
+  EXPECT_FALSE(IsFinal(job->state()));
 }
 
-TEST_F(DrainTest, WhatIsBeingCreatedMeanwhileIsAnsweredAndCounted) {
-  auto created = std::make_shared<reel::testing::Promised<absl::StatusOr<JobPtr>>>();
-  NewJob request = Request();
-  request.bound = true;
-  dispatcher->Create(request, [created](auto job) { created->Give(std::move(job)); });
-  auto drained = Drain(absl::ZeroDuration(), absl::Seconds(30));
-  auto job = *created->Take();
-  ASSERT_TRUE(job.ok()) << job.status();
-  AdvanceAndPoke(absl::Seconds(30));
-  WaitForState(**job, VideoState::kCancelled);
-  EXPECT_EQ(drained->Take(), true);
+TEST_F(DrainTest, WaitsForWhatWasReservedBeforeIt) {
+  const auto reserved =
+      Await<Video>([&](auto done) { dispatcher->Reserve(Request(), std::move(done)); });
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  std::atomic<bool> drained = false;
+  dispatcher->Drain(absl::ZeroDuration(), absl::Seconds(30), [&] { drained = true; });
+  dispatcher->Flush();
+  EXPECT_FALSE(drained);
+  ASSERT_TRUE(Adopt({*reserved}).ok());
+  dispatcher->Flush();
+  EXPECT_TRUE(drained);
+  EXPECT_EQ(pool.num_waiting(), 0);
 }
 
 }  // namespace

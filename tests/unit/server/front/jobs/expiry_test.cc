@@ -11,15 +11,11 @@
 namespace reel::front {
 namespace {
 
-constexpr char kExpiredId[] = "8d1a2f6e-0000-4000-8000-000000000001";
-
 class ExpiryTest : public ::testing::Test, public Harness {
  protected:
-  std::string Render(const std::string& request_id = "", const std::string& bytes = "0123456789") {
-    NewJob request = Request();
-    request.request_id = request_id;
-    JobPtr job = MustCreate(request);
-    RunToEnd(Take(), bytes);
+  std::string Render() {
+    JobPtr job = MustCreate(Request());
+    RunToEnd(Take(), "0123456789");
     const std::string id = WaitForState(*job, VideoState::kSucceeded).id;
     Settle();
     return id;
@@ -36,7 +32,7 @@ class ExpiryTest : public ::testing::Test, public Harness {
 TEST_F(ExpiryTest, FinishedVideosGoAfterTheirTime) {
   Start();
   AddWorker();
-  const std::string id = Render(kExpiredId);
+  const std::string id = Render();
   clock.Advance(options.keep - absl::Minutes(1));
   Reap();
   EXPECT_TRUE(Find(id).ok());
@@ -45,13 +41,6 @@ TEST_F(ExpiryTest, FinishedVideosGoAfterTheirTime) {
   EXPECT_EQ(ReasonOf(Find(id).status()), Reason::kVideoNotFound);
   EXPECT_FALSE(Exists(id));
   EXPECT_EQ(media->Usage().stored_bytes, 0);
-  NewJob again = Request();
-  again.request_id = kExpiredId;
-  EXPECT_EQ(ReasonOf(Create(again).status()), Reason::kVideoExpired);
-  // The tombstone goes, too.
-  clock.Advance(options.keep_request_ids);
-  for (int i = 0; i < 40; ++i) AdvanceAndPoke(absl::Seconds(1));
-  EXPECT_TRUE(Create(again).ok());
 }
 
 TEST_F(ExpiryTest, FailedOnesGoSooner) {

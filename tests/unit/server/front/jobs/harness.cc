@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <future>
+#include <utility>
 
 #include "server/errors/error.h"
 
@@ -88,6 +89,28 @@ void FailingStore::AnswerFull(Done done) {
   });
 }
 
+void ScriptedJournal::End(const std::string& id, uint32_t epoch, const Video& video,
+                          uint64_t last_sequence, absl::AnyInvocable<void(absl::Status)> done) {
+  {
+    MutexLock lock(mutex_);
+    if (hold_) {
+      told_.push_back({id, epoch, video, last_sequence, std::move(done)});
+      return;
+    }
+  }
+  done(absl::OkStatus());
+}
+
+void ScriptedJournal::Hold() {
+  MutexLock lock(mutex_);
+  hold_ = true;
+}
+
+std::vector<ScriptedJournal::Told> ScriptedJournal::Take() {
+  MutexLock lock(mutex_);
+  return std::exchange(told_, {});
+}
+
 model::ModelCard TestCard(const std::string& name) {
   model::ModelCard card;
   card.name = name;
@@ -123,6 +146,7 @@ SeenStep StepOf(const WorkShape& shape, const model::PassWork& pass) {
 Harness::Harness() {
   options.models = {SourceOf("card"), SourceOf("late")};
   options.fill_rows = 0;  // a worker holds two jobs
+  options.in_fleet = options.alone = true;
 }
 
 Harness::~Harness() {
@@ -217,7 +241,20 @@ NewJob Harness::Request(const std::string& prompt) {
 }
 
 absl::StatusOr<JobPtr> Harness::Create(NewJob job) {
-  return Await<JobPtr>([&](auto done) { dispatcher->Create(std::move(job), std::move(done)); });
+  AdoptedJob adopted;
+  for (const model::Condition& condition : job.spec.conditions) {
+    adopted.conditions.push_back(condition.bytes ? condition.bytes
+                                                 : std::make_shared<const std::string>());
+  }
+  auto reserved =
+      Await<Video>([&](auto done) { dispatcher->Reserve(std::move(job), std::move(done)); });
+  if (!reserved.ok()) return reserved.status();
+  adopted.video = *std::move(reserved);
+  return Adopt(std::move(adopted));
+}
+
+absl::StatusOr<JobPtr> Harness::Adopt(AdoptedJob job) {
+  return Await<JobPtr>([&](auto done) { dispatcher->Adopt(std::move(job), std::move(done)); });
 }
 
 JobPtr Harness::MustCreate(NewJob job) {
@@ -230,8 +267,13 @@ absl::StatusOr<JobPtr> Harness::Find(const std::string& id, const std::string& t
   return Await<JobPtr>([&](auto done) { dispatcher->Find({tenant}, id, std::move(done)); });
 }
 
-absl::StatusOr<Video> Harness::Cancel(const std::string& id, const std::string& tenant) {
-  return Await<Video>([&](auto done) { dispatcher->Cancel({tenant}, id, std::move(done)); });
+absl::StatusOr<Video> Harness::Cancel(const std::string& id) {
+  auto job = Await<JobPtr>([&](auto done) { dispatcher->Find({"", true}, id, std::move(done)); });
+  if (!job.ok()) return job.status();
+  Video before = (*job)->Snapshot();
+  dispatcher->EndAdopted(id, absl::OkStatus());
+  dispatcher->Flush();
+  return before;
 }
 
 absl::Status Harness::Delete(const std::string& id, const std::string& tenant) {

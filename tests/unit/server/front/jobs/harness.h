@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dispatcher over real stores in a folder of its own, with workers and time that a test drives.
+// A dispatcher over real stores in a folder of its own, with a log, workers and time that a test
+// drives.
 #pragma once
 
 #include <atomic>
@@ -90,6 +91,28 @@ class FailingStore final : public JobStore {
 // 400.
 model::ModelCard TestCard(const std::string& name = "card");
 
+// A log that answers each end at once, or when the test says so.
+class ScriptedJournal final : public EndJournal {
+ public:
+  struct Told {
+    std::string id;
+    uint32_t epoch = 0;
+    Video video;
+    uint64_t last_sequence = 0;
+    absl::AnyInvocable<void(absl::Status)> done;
+  };
+  void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
+           absl::AnyInvocable<void(absl::Status)> done) override;
+  // Ends wait from here on for whoever takes them.
+  void Hold();
+  std::vector<Told> Take();
+
+ private:
+  Mutex mutex_;
+  bool hold_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<Told> told_ ABSL_GUARDED_BY(mutex_);
+};
+
 // A model that every worker has.
 ModelSource SourceOf(const std::string& name, const std::string& path = "");
 
@@ -119,11 +142,14 @@ class Harness {
   void Settle();
 
   NewJob Request(const std::string& prompt = "a red fox");
+  // As a lone server's node does it: reserved, and adopted once the log has it.
   absl::StatusOr<JobPtr> Create(NewJob job);
+  absl::StatusOr<JobPtr> Adopt(AdoptedJob job);
   // Of a request that must be taken.
   JobPtr MustCreate(NewJob job);
   absl::StatusOr<JobPtr> Find(const std::string& id, const std::string& tenant = "t");
-  absl::StatusOr<Video> Cancel(const std::string& id, const std::string& tenant = "t");
+  // By a wish in the log. As it stood before.
+  absl::StatusOr<Video> Cancel(const std::string& id);
   absl::Status Delete(const std::string& id, const std::string& tenant = "t");
   size_t NumActive();
 
@@ -152,7 +178,8 @@ class Harness {
   reel::testing::RecordingObserver observer;
   reel::testing::ScriptedWorkerPool pool;
   JobOptions options;
-  EndJournal* end_journal = nullptr;                   // of the next Start
+  ScriptedJournal journal;
+  EndJournal* end_journal = &journal;                  // of the next Start
   const VideoSerializer* shared_serializer = nullptr;  // of several servers; null: its own
   FramesComparer* comparer = nullptr;                  // likewise
   const Clock* shared_clock = nullptr;                 // likewise

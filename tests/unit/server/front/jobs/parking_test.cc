@@ -51,7 +51,7 @@ class ParkingTest : public ::testing::Test, public Harness {
     const Sent sent = Take();
     Progress(sent, model::Stage::kDenoise, steps);
     Settle();
-    EXPECT_TRUE(Cancel(job->Snapshot().id, tenant).ok());
+    EXPECT_TRUE(Cancel(job->Snapshot().id).ok());
     CancelledAtWorker(sent);
     Settle();
   }

@@ -5,6 +5,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -12,19 +15,10 @@
 namespace reel::front {
 namespace {
 
-constexpr char kRestartedId[] = "8d1a2f6e-0000-4000-8000-000000000001";
+class RestartTest : public ::testing::Test, public Harness {};
 
-class RestartTest : public ::testing::Test, public Harness {
- protected:
-  NewJob Bound() {
-    NewJob job = Request();
-    job.request_id = kRestartedId;
-    job.bound = true;
-    return job;
-  }
-};
-
-TEST_F(RestartTest, QueuedVideosRunAndRunningOnesStartAgain) {
+// What becomes of them its log says.
+TEST_F(RestartTest, OfWhatWaitedOrRanOnlyItsNameIsKnownAndWhetherItHadBegun) {
   Start();
   AddWorker();
   std::vector<std::string> ids;
@@ -36,72 +30,24 @@ TEST_F(RestartTest, QueuedVideosRunAndRunningOnesStartAgain) {
   Settle();
   Start();
   EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/media"));
-  AddWorker();
-  for (int i = 0; i < 3; ++i) RunToEnd(Take(), "whole");
+  EXPECT_EQ(NumActive(), 0u);
+  std::set<std::string> never_begun(ids.begin(), ids.end());
+  never_begun.erase(running.assignment.ref.job);
+  EXPECT_EQ(dispatcher->never_begun(), never_begun);
   for (const std::string& id : ids) {
-    JobPtr job = *Find(id);
-    const Video video = WaitForState(*job, VideoState::kSucceeded);
-    EXPECT_EQ(ReadAll(*job), "whole");
-    const bool ran = id == running.assignment.ref.job;
-    EXPECT_EQ(video.attempt, ran ? 2 : 1);
-    const auto restarted = FindEntry<RestartedEvent>(*job);
-    ASSERT_EQ(restarted.has_value(), ran);
-    if (ran) {
-      EXPECT_EQ(std::get<RestartedEvent>(restarted->event).reason, "FRONT_RESTARTED");
-    }
+    EXPECT_EQ(ReasonOf(Find(id).status()), Reason::kVideoNotFound) << id;
   }
 }
 
-TEST_F(RestartTest, SequenceNumbersGoOnAboveWhatWasSeen) {
+TEST_F(RestartTest, WhatLostItsWorkerHadBegun) {
   Start();
   AddWorker();
-  JobPtr job = MustCreate(Request());
-  const std::string id = job->Snapshot().id;
-  const Sent sent = Take();
-  for (int step = 1; step <= 10; ++step) Progress(sent, model::Stage::kDenoise, step);
+  MustCreate(Request());
+  Progress(Take(), model::Stage::kDenoise, 3);
+  dispatcher->WorkerLost("w0", LossCause::kKilled);
   Settle();
-  uint64_t seen = 0;
-  for (auto entry = job->NextEntry(0); entry; entry = job->NextEntry(seen)) seen = entry->sequence;
   Start();
-  AddWorker();
-  RunToEnd(Take());
-  JobPtr again = *Find(id);
-  WaitForState(*again, VideoState::kSucceeded);
-  const auto next = again->NextEntry(seen);
-  ASSERT_TRUE(next.has_value());
-  EXPECT_TRUE(std::holds_alternative<RestartedEvent>(next->event));
-  EXPECT_EQ(again->NextEntry(0)->sequence, 1u);
-}
-
-TEST_F(RestartTest, ReservesNumbersLongBeforeTheyRunOut) {
-  Start();
-  AddWorker();
-  JobPtr job = MustCreate(Request());
-  const Sent sent = Take();
-  uint64_t last = 0;
-  for (int i = 0; i < 3000; ++i) {
-    Progress(sent, model::Stage::kDenoise, 1 + i % 9);
-    if (i % 100 == 0) Settle();
-  }
-  Settle();
-  for (auto entry = job->NextEntry(0); entry; entry = job->NextEntry(last)) last = entry->sequence;
-  EXPECT_GT(last, 2500u);
-  const auto row = Await<std::optional<JobRow>>(
-      [&](auto done) { store->Find(sent.assignment.ref.job, std::move(done)); });
-  EXPECT_GE((*row)->reserved_sequence, last);
-}
-
-TEST_F(RestartTest, AVideoWhoseDeadlinePassedMeanwhileFails) {
-  Start();
-  AddWorker();
-  NewJob request = Request();
-  request.timeout = absl::Seconds(30);
-  const std::string id = MustCreate(request)->Snapshot().id;
-  clock.Advance(absl::Seconds(31));
-  Start();
-  Settle();
-  JobPtr job = *Find(id);
-  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kDeadlinePassed);
+  EXPECT_TRUE(dispatcher->never_begun().empty());
 }
 
 TEST_F(RestartTest, WhatIsLeftOfADeadlineIsNeverMoreThanWasAskedFor) {
@@ -109,50 +55,13 @@ TEST_F(RestartTest, WhatIsLeftOfADeadlineIsNeverMoreThanWasAskedFor) {
   AddWorker();
   NewJob request = Request();
   request.timeout = absl::Seconds(30);
-  MustCreate(request);
+  const Video video = MustCreate(request)->Snapshot();
   Take();
   clock.JumpWall(-absl::Hours(1));
   Start();
   AddWorker();
+  ASSERT_TRUE(Adopt({video, 2, 2}).ok());
   EXPECT_EQ(Take().assignment.time_left, absl::Seconds(30));
-}
-
-TEST_F(RestartTest, ABoundVideoWaitsForItsCaller) {
-  Start();
-  AddWorker();
-  const std::string id = MustCreate(Bound())->Snapshot().id;
-  Take();
-  Start();
-  AddWorker();
-  Settle();
-  EXPECT_EQ(pool.num_waiting(), 0);
-  AdvanceAndPoke(absl::Seconds(119));
-  JobPtr joined = MustCreate(Bound());
-  EXPECT_EQ(joined->Snapshot().id, id);
-  RunToEnd(Take());
-  WaitForState(*joined, VideoState::kSucceeded);
-}
-
-TEST_F(RestartTest, ABoundVideoIsCancelledWhenNobodyComes) {
-  Start();
-  AddWorker();
-  const std::string id = MustCreate(Bound())->Snapshot().id;
-  Start();
-  JobPtr job = *Find(id);
-  AdvanceAndPoke(absl::Seconds(120));
-  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kCancelled).error), Reason::kOwnerLeft);
-}
-
-TEST_F(RestartTest, ABoundVideoWithoutRequestIdEndsAtOnce) {
-  Start();
-  AddWorker();
-  NewJob request = Bound();
-  request.request_id.clear();
-  const std::string id = MustCreate(request)->Snapshot().id;
-  Start();
-  Settle();
-  JobPtr job = *Find(id);
-  WaitForState(*job, VideoState::kCancelled);
 }
 
 TEST_F(RestartTest, FilesOfNobodyAreRemovedAndFinishedOnesStay) {

@@ -19,7 +19,8 @@ class SchedulerFixture : public ::testing::Test, public Harness {
   void SetUp() override {
     OpenStores();
     scheduler_ = std::make_unique<Scheduler>(
-        options, SchedulerParts{*store, *media, pool, observer, clock, serializer},
+        options,
+        SchedulerParts{*store, *media, pool, observer, clock, serializer, nullptr, &journal},
         [this](Scheduler::Task task) { inbox_.Put(std::move(task)); });
     ASSERT_TRUE(scheduler_->Recover().ok());
   }
@@ -41,20 +42,16 @@ class SchedulerFixture : public ::testing::Test, public Harness {
   // Queued when it returns.
   void CreateOne() { CreateOne(Request()); }
   void CreateOne(NewJob request) {
-    Caller caller;
-    caller.request = std::move(request);
-    caller.done = [this](absl::StatusOr<JobPtr> job) {
-      ASSERT_TRUE(job.ok()) << job.status();
-      ++created_;
-    };
-    scheduler_->Create(std::move(caller));
-    const int before = created_;
-    while (created_ == before && !HasFatalFailure()) TakeAnswers();
+    scheduler_->Reserve(std::move(request), [this](absl::StatusOr<Video> reserved) {
+      ASSERT_TRUE(reserved.ok()) << reserved.status();
+      scheduler_->Adopt({*std::move(reserved)}, [](const absl::StatusOr<JobPtr>& job) {
+        ASSERT_TRUE(job.ok()) << job.status();
+      });
+    });
   }
 
   Inbox<Scheduler::Task> inbox_;
   std::unique_ptr<Scheduler> scheduler_;
-  int created_ = 0;
 };
 
 }  // namespace reel::front

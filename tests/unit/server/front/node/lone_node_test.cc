@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "server/front/objects/file_store.h"
@@ -56,7 +57,7 @@ class LoneNodeTest : public ::testing::Test {
 
   static constexpr absl::Duration kTick = absl::Milliseconds(100);
 
-  FileOps ops_;
+  LimitedDisk ops_;
   std::unique_ptr<FileStore> store_;
   reel::testing::MemoryLog unused_;
   reel::testing::MemorySerializer serializer_;
@@ -183,6 +184,47 @@ TEST_F(LoneNodeTest, AnswersARequestIdWithItsVideoAlsoAfterARestart) {
   EXPECT_EQ(member_.MustAsk(RequestWithId(request_id))->Snapshot().id, id);
   EXPECT_EQ(ReasonOf(member_.Ask(RequestWithId(request_id, "another")).status()),
             Reason::kRequestIdConflict);
+}
+
+TEST_F(LoneNodeTest, OfARequestIdTheTenantAndTheSpecCountAndNothingElse) {
+  NewJob job = RequestWithId("6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d");
+  const std::string id = member_.MustAsk(job)->Snapshot().id;
+  job.priority = Priority::kHigh;
+  job.timeout = absl::Seconds(99);
+  job.labels = {{"a", "b"}};
+  EXPECT_EQ(member_.MustAsk(job)->Snapshot().id, id);
+  job.tenant = "u";
+  EXPECT_NE(member_.MustAsk(job)->Snapshot().id, id);
+}
+
+TEST_F(LoneNodeTest, AVideoEndsAsItsLastCallLeft) {
+  const std::pair<LeaveReason, Reason> ends[] = {
+      {LeaveReason::kCallerLeft, Reason::kOwnerLeft},
+      {LeaveReason::kSlowReader, Reason::kOwnerLeft},
+      {LeaveReason::kDeadline, Reason::kDeadlinePassed},
+  };
+  NewJob job = RequestWithId("6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d");
+  job.bound = true;
+  for (const auto& [left, ended] : ends) {
+    const JobPtr first = member_.MustAsk(job);
+    const std::string id = first->Snapshot().id;
+    EXPECT_EQ(member_.MustAsk(job)->Snapshot().id, id);
+    member_.service->Leave(id, LeaveReason::kCallerLeft);
+    member_.Pass(kTick);
+    EXPECT_FALSE(IsFinal(first->state()));
+    member_.service->Leave(id, left);
+    ASSERT_TRUE(ComesAtOnce([&] { return IsFinal(first->state()); }));
+    EXPECT_EQ(ReasonOf(first->Snapshot().error), ended);
+  }
+}
+
+TEST_F(LoneNodeTest, AFullDiskMakesNoVideoOfARequestWithPictures) {
+  ops_.room = 2;
+  const absl::Status refused = member_.Ask(WithPicture(member_, "pixels")).status();
+  EXPECT_EQ(ReasonOf(refused), Reason::kStoreFull) << refused;
+  EXPECT_TRUE(ComesAtOnce([&] { return member_.NumActive() == 0; }));
+  ops_.room = 1 << 20;
+  EXPECT_TRUE(member_.Ask(WithPicture(member_, "pixels")).ok());
 }
 
 TEST_F(LoneNodeTest, KnowsARequestIdForADayBeyondItsVideo) {
