@@ -14,6 +14,7 @@
 #include "server/front/config/collector_address.h"
 #include "server/front/config/tls_files.h"
 #include "server/front/configured_models.h"
+#include "server/front/fleet_joining.h"
 #include "server/front/health/health_board.h"
 #include "server/front/health/health_monitor.h"
 #include "server/front/health/health_service.h"
@@ -25,6 +26,7 @@
 #include "server/front/metrics/metrics.h"
 #include "server/front/neighbourhood.h"
 #include "server/front/node/fleet_service.h"
+#include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/port_file.h"
 #include "server/front/rpc/grpc_server.h"
@@ -70,7 +72,7 @@ struct App::Impl {
   absl::Status OpenStores();
   void OpenTraces();
   absl::Status StartJobs();
-  absl::Status JoinFleet();
+  absl::Status JoinFleet(const NodeOptions& node);
   absl::Status StartServers();
   absl::Status StartPlaintextHealth();
   absl::Status StartDoor(const ServerFacts& facts);
@@ -169,8 +171,9 @@ absl::Status App::Impl::StartJobs() {
   if (!config().fleet().gateway()) REEL_RETURN_IF_ERROR(CheckWorkerProgram(launcher));
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
-  fleet = std::make_unique<FleetService>(MakeNodeOptions(options, *folder, names), serializer,
-                                         clock, MakeSharedStore(config(), objects.get(), *media),
+  const NodeOptions node = MakeNodeOptions(options, *folder, names);
+  fleet = std::make_unique<FleetService>(node, serializer, clock,
+                                         MakeSharedStore(config(), objects.get(), *media),
                                          MakeDiskProbe(folder->path(), *media));
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(
@@ -178,12 +181,15 @@ absl::Status App::Impl::StartJobs() {
       SchedulerParts{*store, *media, *host, metrics.jobs(), fleet->clock(), serializer,
                      traced_ends.get(), fleet.get(), comparer.get()});
   REEL_RETURN_IF_ERROR(dispatcher->Start());
-  REEL_RETURN_IF_ERROR(JoinFleet());
+  REEL_RETURN_IF_ERROR(JoinFleet(node));
   return host->Start(*dispatcher);
 }
 
-absl::Status App::Impl::JoinFleet() {
+absl::Status App::Impl::JoinFleet(const NodeOptions& node) {
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogPort> port, OpenLog(config(), *fleet));
+  if (!node.alone) {
+    REEL_RETURN_IF_ERROR(BringIntoFleet({*store, *media, serializer}, node, objects.get(), *port));
+  }
   Neighbours neighbours;
   if (!config().fleet().listen().empty()) {
     REEL_ASSIGN_OR_RETURN(

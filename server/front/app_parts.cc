@@ -37,9 +37,9 @@ namespace {
 // Whose its videos are in its log.
 constexpr char kAlone[] = "alone";
 
-// A fleet has its own. The rows of what was made here stay, under the names that they have; should
-// the server be alone again, they are what is taken over, since this log knows nothing of
-// meanwhile.
+// A fleet has its own. The rows of what was made here stay, under the names that they have, and the
+// node brings into the fleet what has not ended (fleet_joining). Should the server be alone again,
+// the rows are what is taken over, since this log knows nothing of meanwhile.
 absl::Status SetLogAside(const std::string& log) {
   const std::string aside = log + ".before-fleet";
   for (const char* const part : {"-shm", "-wal", ""}) {
@@ -47,7 +47,7 @@ absl::Status SetLogAside(const std::string& log) {
     if (std::rename(from.c_str(), (aside + part).c_str()) == 0 || errno == ENOENT) continue;
     return absl::ErrnoToStatus(errno, absl::StrCat("The log cannot be set aside: ", from));
   }
-  Log(LogLevel::kWarning, "This server was alone: its videos stay here, under their names",
+  Log(LogLevel::kWarning, "This server was alone: what has ended stays here, under its names",
       {{"log", aside}});
   return absl::OkStatus();
 }

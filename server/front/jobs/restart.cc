@@ -2,13 +2,12 @@
 #include "server/front/jobs/restart.h"
 
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "kernels/base/mutex.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/jobs/video_id.h"
+#include "server/front/store/answer.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -16,20 +15,9 @@ namespace {
 
 using Blobs = std::map<std::string, std::string>;
 
-// Blocks for the answer: nothing else runs yet.
 template <typename T, typename Call>
 absl::StatusOr<T> Wait(Call call) {
-  Mutex mutex;
-  CondVar answered;
-  std::optional<absl::StatusOr<T>> answer;
-  call([&](absl::StatusOr<T> value) {
-    MutexLock lock(mutex);
-    answer = std::move(value);
-    answered.NotifyAll();
-  });
-  MutexLock lock(mutex);
-  while (!answer) answered.Wait(mutex);
-  return *std::move(answer);
+  return WaitForAnswer<absl::StatusOr<T>>(std::move(call));
 }
 
 }  // namespace
@@ -92,7 +80,8 @@ absl::Status RestartOfFront::LearnAgain() {
 
 void RestartOfFront::TakeUp(JobRow row) {
   const bool in_log = parts_.options.alone || ReplicaOf(row.id) == parts_.replica.name();
-  if (parts_.options.in_fleet && in_log) {
+  if (parts_.options.in_fleet) {
+    if (!in_log) return;  // the node brings it into the log
     // Whose it is now the fleet's log says, and nothing here does.
     const bool began = row.state != RowState::kQueued || !row.restarts.empty();
     if (!began) never_begun_.insert(row.id);

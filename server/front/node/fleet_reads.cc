@@ -137,7 +137,8 @@ void FleetReads::List(const ListQuery& query, Answer<ListPage> done) {
   AskStore(std::move(listing));
 }
 
-// Its rows of the fleet's videos are how this node runs them, and the view has them.
+// What has ended while this server was alone. Its rows of the fleet's videos are how this node runs
+// them, and the view has them.
 void FleetReads::AskStore(std::shared_ptr<Listing> listing) {
   const ListQuery query = listing->query;
   parts_.jobs.List(
@@ -146,7 +147,7 @@ void FleetReads::AskStore(std::shared_ptr<Listing> listing) {
           [this, listing = std::move(listing)](const absl::StatusOr<ListPage>& page) mutable {
             if (!page.ok()) return listing->done(page.status());
             for (const Video& video : page->videos) {
-              if (IsFleets(video.id)) continue;
+              if (IsFleets(video.id) || parts_.view.FindVideo({video.tenant, video.id})) continue;
               listing->videos.push_back(video);
               ++listing->of_store;
             }

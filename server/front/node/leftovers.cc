@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_video.h"
 #include "server/logging/log.h"
 
@@ -47,7 +46,6 @@ void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
     return;
   }
   for (const Video& video : page->videos) {
-    if (!parts_.options.alone && ReplicaOf(video.id) != parts_.options.fleet) continue;
     const Key key{video.tenant, video.id};
     switch (UseOf(key, video)) {
       case Use::kWaits:
@@ -68,7 +66,8 @@ void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
 
 Leftovers::Use Leftovers::UseOf(const Key& key, const Video& video) const {
   const std::optional<ViewVideo> known = parts_.view.FindVideo(key);
-  // The log has forgotten it, or is another one: nothing is deleted for that.
+  // Of when this server was alone; or the log has forgotten it, or is another one: nothing is
+  // deleted for that.
   if (!known) return Use::kKept;
   const FleetJob& job = known->job;
   // An earlier process has read of its deletion, and may not have come to it.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A server that was alone becomes one of a fleet, on its own data folder: what it has made stays where it is under its old names, what it had not done is
-done, and what is asked for from then on is the fleet's.
+the fleet's under its old name, and what is asked for from then on is the fleet's.
 """
 
 import json
@@ -64,14 +64,17 @@ def check(fleet):
     # What was there is there, under its names, at this server.
     assert reel(fleet, old, "get", done, "--json") == before
     reel(fleet, old, "download", done, "-o", fleet.folder / "old.mp4")
-    until("what it had not done", lambda: state(fleet, old, waiting) == "VIDEO_STATE_SUCCEEDED")
+    # What it had not done any server shows.
+    until("what it had not done", lambda: state(fleet, gateway, waiting) == "VIDEO_STATE_SUCCEEDED")
+    reel(fleet, gateway, "download", waiting, "-o", fleet.folder / "waiting.mp4")
+    assert int(json.loads(reel(fleet, old, "get", waiting, "--json"))["attempt"]) > 1
     # What comes now is the fleet's.
     new = reel(fleet, gateway, *call)
     assert reel(fleet, old, *call) == new
     assert new.startswith("videos/local-") and not done.startswith("videos/local-"), (done, new)
     until("the new one", lambda: state(fleet, gateway, new) == "VIDEO_STATE_SUCCEEDED")
     assert {done, waiting, new} <= {one["name"] for one in json.loads(reel(fleet, old, "list", "--json"))["videos"]}
-    # Elsewhere its names are another server's.
+    # Elsewhere what had finished is another server's.
     assert "another server" in reel(fleet, gateway, "get", done, code=8)
     assert done not in reel(fleet, gateway, "list", "--json") and new in reel(fleet, gateway, "list", "--json")
     # And what is done with them is done there.

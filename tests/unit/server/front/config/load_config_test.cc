@@ -119,17 +119,17 @@ TEST(LoadConfig, TokensAreReadAndChecked) {
   EXPECT_THAT(LoadConfig(flags, {"/state", ""}).problems, Contains(HasSubstr("auth.tokens_file:")));
 }
 
-TEST(LoadOptions, FilesForACollectorAreReadAndChecked) {
+TEST(LoadConfig, FilesForACollectorAreReadAndChecked) {
   Flags flags;
   const std::string headers = Write("headers", "Authorization: Bearer canary\n", 0600);
   const std::string ca = Write("ca", "no certificate");
   flags.config_file = Write("traces", "telemetry { otlp_endpoint: 'https://c' otlp_ca_file: '" +
                                           ca + "' otlp_headers_file: '" + headers + "' }");
-  const LoadedOptions loaded = LoadOptions(flags, {"/state", ""});
+  const LoadedConfig loaded = LoadConfig(flags, {"/state", ""});
   EXPECT_THAT(loaded.problems, ::testing::ElementsAre(HasSubstr("telemetry.otlp_ca_file: ")));
   EXPECT_THAT(loaded.effective, Not(HasSubstr("canary")));
   chmod(headers.c_str(), 0644);
-  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems,
+  EXPECT_THAT(LoadConfig(flags, {"/state", ""}).problems,
               Contains(HasSubstr("telemetry.otlp_headers_file: ")));
 }
 

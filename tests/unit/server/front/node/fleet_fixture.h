@@ -16,6 +16,7 @@
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "server/front/fleet/embedded_log.h"
+#include "server/front/fleet_joining.h"
 #include "server/front/node/fleet_service.h"
 #include "tests/fakes/memory_log.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -29,8 +30,6 @@ class Member : public Harness {
   Member(reel::testing::MemoryLog& log, const VideoSerializer& shared, std::string name,
          ObjectStore* objects_of_all = nullptr)
       : objects(objects_of_all), name_(std::move(name)), log_(log) {
-    options.replica = "prod";
-    options.in_fleet = true;
     shared_serializer = &shared;
   }
   ~Member() { Kill(); }
@@ -39,8 +38,10 @@ class Member : public Harness {
   // `alone`: nobody else has its name, and it acts under it from the start.
   void Begin(bool with_worker = true, bool alone = true) {
     Kill();
+    options.replica = names;
+    options.alone = has_own_log;
     NodeOptions node;
-    node.fleet = "prod";
+    node.fleet = names;
     node.node = name_;
     node.address = name_ + ":1";
     node.process = std::hash<std::string>{}(absl::StrCat(name_, ++processes));
@@ -48,7 +49,7 @@ class Member : public Harness {
     if (gateway) options.models.clear();
     node.deliver_backlog = deliver_backlog;
     node.seal = seal;
-    node.view_file = folder.File("fleet.db");
+    node.view_file = folder.File(has_own_log ? "log.db" : "fleet.db");
     node.alone = has_own_log;
     SharedStore shared{objects, nullptr};
     if (!has_own_log) {
@@ -65,7 +66,13 @@ class Member : public Harness {
     if (with_worker) AddWorker();
     // As it would from the beats of another; a gateway's tests have it hear them.
     if (!gateway) dispatcher->LearnCard(shared_serializer->SerializeCard(TestCard()));
-    service->Start(Join(), *dispatcher, {peers, ""});
+    auto log = Join();
+    if (!has_own_log) {
+      const absl::Status brought =
+          BringIntoFleet({*store, *media, *shared_serializer}, node, objects, *log);
+      EXPECT_TRUE(brought.ok()) << brought;
+    }
+    service->Start(std::move(log), *dispatcher, {peers, ""});
     Pass(absl::ZeroDuration());
     for (int i = 0; alone && i < 5; ++i) Pass(absl::Milliseconds(100));
   }
@@ -114,9 +121,10 @@ class Member : public Harness {
   reel::testing::MemoryLog::Port* port = nullptr;
   int deliver_backlog = 32;
   bool gateway = false;
-  ObjectStore* objects;      // of the next Begin
-  bool has_own_log = false;  // in SQLite, of the next Begin
-  uint64_t processes = 0;    // of this name and folder so far
+  ObjectStore* objects;        // of the next Begin
+  bool has_own_log = false;    // in SQLite, of the next Begin
+  std::string names = "prod";  // of new videos, of the next Begin
+  uint64_t processes = 0;      // of this name and folder so far
 
  private:
   std::unique_ptr<LogPort> Join() {

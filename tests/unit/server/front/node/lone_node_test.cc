@@ -104,7 +104,7 @@ TEST_F(LoneNodeTest, RefusesWhileItsDiskAndItsThreadAreBusy) {
   member_.options.max_queued_jobs = 1;
   Begin(/*with_worker=*/false);
   const std::string known = member_.MustAsk(member_.Request())->Snapshot().id;
-  auto other = *Database::OpenAgain(member_.folder.File("fleet.db"));
+  auto other = *Database::OpenAgain(member_.folder.File("log.db"));
   ASSERT_TRUE(other->Execute("BEGIN IMMEDIATE").ok());
   std::promise<void> held, goes_on;
   member_.service->Find({"t"}, known, [&](const auto&) {
