@@ -178,8 +178,8 @@ absl::Status App::Impl::StartJobs() {
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(
       MakeJobOptions(options, names),
-      SchedulerParts{*store, *media, *host, metrics.jobs(), fleet->clock(), serializer,
-                     traced_ends.get(), fleet.get(), comparer.get()});
+      SchedulerParts{*store, *media, *host, metrics.jobs(), fleet->clock(), serializer, *fleet,
+                     traced_ends.get(), comparer.get()});
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   REEL_RETURN_IF_ERROR(JoinFleet(node));
   return host->Start(*dispatcher);

@@ -219,7 +219,6 @@ JobOptions MakeJobOptions(const AppOptions& app, const std::string& names) {
   options.max_timeout = FromProtoDuration(config.timing().max_timeout());
   options.heartbeat = FromProtoDuration(config.timing().heartbeat());
   options.keep = FromProtoDuration(config.data().keep());
-  options.in_fleet = true;
   options.alone = IsAlone(config);
   options.replica = names;
   return options;

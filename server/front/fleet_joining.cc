@@ -149,7 +149,7 @@ class FleetJoining {
   absl::Status Drop(const JobRow& row) {
     stores_.media.RemoveConditions(row.id, row.num_conditions);
     return WaitForAnswer<absl::Status>(
-        [&](auto done) { stores_.rows.Remove(row.id, absl::InfinitePast(), std::move(done)); });
+        [&](auto done) { stores_.rows.Remove(row.id, std::move(done)); });
   }
 
   absl::Status Fail(JobRow row, Video video, absl::Status why) {
@@ -161,7 +161,6 @@ class FleetJoining {
     video.end_time = absl::Now();
     video.expire_time = video.end_time + kKeepFailed;
     row.state = RowState::kFailed;
-    row.request_id.clear();
     row.num_conditions = 0;
     row.expire_time = video.expire_time;
     row.video = stores_.serializer.Serialize(video);

@@ -23,7 +23,7 @@ struct ActiveJob {
   explicit ActiveJob(Phase first) : life(first) {}
 
   std::shared_ptr<LoggedJob> log;
-  JobRow row;  // as the store has it, or is about to; without the video
+  JobRow row;  // as the store has it; without the video
   Need need;
   Cost cost;
   JobPhase life;
@@ -56,18 +56,15 @@ struct ActiveJob {
   int devices = 1;
   Losses losses;
   int preemptions = 0;
-  int bound_calls = 0;
-  bool streamed = false;  // an adopted one that a call was waiting for when it was made
-  uint32_t epoch = 0;     // of a fleet's claim, by which it is this server's; 0: it is no fleet's
-  bool waits_for_owner = false;  // after a restart of reeld
-  bool told_start = false;       // its start was counted in the metrics
-  bool reserving = false;        // a block of log numbers is being reserved
+  bool streamed = false;    // a call was waiting for it when it was made
+  uint32_t epoch = 0;       // of the claim by which it is this server's; 0: it is reserved
+  bool told_start = false;  // its start was counted in the metrics
   model::Stage stage = model::Stage::kQueue;
   int step = 0;
 
   const std::string& id() const { return row.id; }
   Phase phase() const { return life.now(); }
-  bool runnable() const { return phase() == Phase::kQueued && !waits_for_owner; }
+  bool runnable() const { return phase() == Phase::kQueued; }
   bool at_worker() const { return phase() == Phase::kFetching || phase() == Phase::kAssigned; }
   bool waits() const { return runnable() || held_unbegun(); }
   // A worker has it and has not begun it: its place is still the front's to choose.

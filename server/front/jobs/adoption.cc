@@ -20,7 +20,6 @@ JobRow RowOf(const AdoptedJob& adopted) {
   row.attempt = adopted.attempt;
   row.num_conditions = static_cast<int>(adopted.conditions.size());
   row.create_time = adopted.video.create_time;
-  row.reserved_sequence = (adopted.epoch - 1) * kSequencesPerEpoch;
   return row;
 }
 
@@ -30,11 +29,11 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   const std::string id = adopted.video.id;
   bool streamed = false;
   if (const ActiveJob* const known = parts_.jobs.Find(id); known != nullptr) {
-    if (known->phase() != Phase::kCreating) {
+    if (known->phase() != Phase::kReserved) {
       return done(absl::UnavailableError("an earlier attempt of the video still ends here"));
     }
     // What no log keeps of its call.
-    streamed = known->row.bound;
+    streamed = known->streamed;
     adopted.video.caller_span = known->log->Snapshot().caller_span;
     parts_.jobs.Remove(id);
   }
@@ -42,7 +41,8 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   adopted.video.attempt = adopted.attempt;
   int64_t condition_bytes = 0;
   for (const auto& blob : adopted.conditions) condition_bytes += static_cast<int64_t>(blob->size());
-  ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, condition_bytes);
+  const uint64_t after = (adopted.epoch - 1) * kSequencesPerEpoch;
+  ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, after, condition_bytes);
   revived.epoch = adopted.epoch;
   revived.streamed = streamed;
   if (revived.cost.observed) {
@@ -50,8 +50,6 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
     revived.expected_p90 = revived.cost.p90();
   }
   ActiveJob& job = parts_.jobs.Add(std::move(revived));
-  Apply(RowReserved{}, job.row);
-  job.log->Reserve(job.row.reserved_sequence);
   WakeTenant(job, parts_.jobs, parts_.share);
   // The disk does all in its order: who reads them finds them, or hears why not.
   if (!adopted.conditions.empty()) {
@@ -59,9 +57,9 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   }
   // An earlier attempt here has left its row if the disk was too full to remove it.
   if (adopted.attempt > 1) {
-    parts_.records.Remove(id, absl::InfinitePast(), [](const absl::Status&) {});
+    parts_.records.Remove(id, [](const absl::Status&) {});
   }
-  // The fleet's log has it: nothing waits for this row but its file's later owner.
+  // The log has it: nothing waits for this row but its file's later owner.
   parts_.records.Create(job, [this, id](const absl::Status& created) {
     ActiveJob* stored = parts_.jobs.Find(id);
     if (created.ok() || stored == nullptr) return;
@@ -101,7 +99,7 @@ void Adoption::End(const std::string& id, const absl::Status& why) {
 std::vector<std::string> Adoption::AbandonUnsent() {
   std::vector<std::string> ids;
   for (const auto& [id, job] : parts_.jobs) {
-    if (job.epoch > 0 && job.phase() == Phase::kQueued) ids.push_back(id);
+    if (job.phase() == Phase::kQueued) ids.push_back(id);
   }
   for (const std::string& id : ids) Abandon(id);
   return ids;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that were admitted by a fleet and are this server's to run, until it is told otherwise.
+// Jobs that a log has and that are this server's to run, until it is told otherwise.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/front/jobs/media_type.h"
@@ -74,19 +73,6 @@ void Dispatcher::Flush() {
   while (!done) reached.Wait(mutex);
 }
 
-void Dispatcher::Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
-  // Here, since a spec may carry megabytes of pictures and this thread is the caller's.
-  std::string hash = Sha256Hex(job.spec_sent);
-  job.spec_sent.clear();
-  Post([this, job = std::move(job), hash = std::move(hash), done = std::move(done)]() mutable {
-    Caller caller;
-    caller.request = std::move(job);
-    caller.spec_hash = std::move(hash);
-    caller.done = std::move(done);
-    scheduler_.Create(std::move(caller));
-  });
-}
-
 void Dispatcher::Reserve(NewJob job, Answer<Video> done) {
   Post([this, job = std::move(job), done = std::move(done)]() mutable {
     scheduler_.Reserve(std::move(job), std::move(done));
@@ -135,10 +121,6 @@ void Dispatcher::Estimate(NewJob job, Answer<CostEstimate> done) {
   });
 }
 
-void Dispatcher::Leave(const std::string& id, LeaveReason reason) {
-  Post([this, id, reason] { scheduler_.Leave(id, reason); });
-}
-
 void Dispatcher::Find(const Reach& reach, const std::string& id,
                       Answer<std::shared_ptr<Job>> done) {
   Post([this, reach, id, done = std::move(done)]() mutable {
@@ -149,12 +131,6 @@ void Dispatcher::Find(const Reach& reach, const std::string& id,
 void Dispatcher::List(ListQuery query, Answer<ListPage> done) {
   Post([this, query = std::move(query), done = std::move(done)]() mutable {
     scheduler_.List(std::move(query), std::move(done));
-  });
-}
-
-void Dispatcher::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
-  Post([this, reach, id, done = std::move(done)]() mutable {
-    scheduler_.Cancel(reach, id, std::move(done));
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatcher's thread, and how others reach it: calls from rpc/ and reports from workers are
+// The dispatcher's thread, and how others reach it: calls of a node and reports from workers are
 // posted to one inbox; only media go straight to the disk.
 #pragma once
 
@@ -18,17 +18,16 @@ namespace reel::front {
 
 // Thread-safe. Answers come on its thread, with no lock held. What is unanswered when it is
 // destroyed stays unanswered.
-class Dispatcher final : public JobService, public WorkerEvents {
+class Dispatcher final : public WorkerEvents {
  public:
   // The parts outlive it. Nothing runs before Start.
   Dispatcher(const JobOptions& options, SchedulerParts parts);
   ~Dispatcher() override;
 
-  // Loads the jobs in the store, then starts the thread. Call once, before anything below.
+  // Takes up what the store has, then starts the thread. Call once, before anything below.
   absl::Status Start();
-  // Readiness falls at once, admission after `propagation`; queued bound jobs end then, running
-  // ones finish or meet `limit`. `done` comes when no job needs this process any more. A second
-  // call means now.
+  // Readiness falls at once, admission after `propagation`; running jobs finish or meet `limit`.
+  // `done` comes when no job needs this process any more. A second call means now.
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
   // The configuration has changed: what is new or different is loaded, what is gone is unloaded.
   void SetModels(std::vector<ModelSource> models);
@@ -40,8 +39,8 @@ class Dispatcher final : public JobService, public WorkerEvents {
   // For a log that is about to have the video: see Creation.
   void Reserve(NewJob job, Answer<Video> done);
   void DropReservation(const std::string& id);
-  // What a fleet decides of its jobs: see Adoption.
-  // Thread-safe after Start: videos that the process before had adopted and no worker has begun.
+  // What the log says of its jobs: see Adoption.
+  // Thread-safe after Start: videos that the process before had adopted and no worker had begun.
   const std::set<std::string>& never_begun() const { return scheduler_.never_begun(); }
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done);
   void Abandon(const std::string& id);
@@ -52,29 +51,25 @@ class Dispatcher final : public JobService, public WorkerEvents {
   // By model, what the devices of other servers have for it, serialised; all of it.
   void SetKernelsElsewhere(std::map<std::string, std::vector<std::string>> kernels);
 
-  // JobService
-  void Create(NewJob job, Answer<std::shared_ptr<Job>> done) override;
-  void Validate(NewJob job, Answer<Video> done) override;
-  void Estimate(NewJob job, Answer<CostEstimate> done) override;
-  void Leave(const std::string& id, LeaveReason reason) override;
-  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) override;
-  void List(ListQuery query, Answer<ListPage> done) override;
-  bool ListsOldestFirst() const override { return true; }
-  void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) override;
+  // As of JobService; of videos those alone that have ended here.
+  void Validate(NewJob job, Answer<Video> done);
+  void Estimate(NewJob job, Answer<CostEstimate> done);
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
+  void List(ListQuery query, Answer<ListPage> done);
   void Delete(const Reach& reach, const std::string& id,
-              absl::AnyInvocable<void(absl::Status)> done) override;
-  void LoadModel(const std::string& model, Answer<ServedModel> done) override;
-  void UnloadModel(const std::string& model, Answer<ServedModel> done) override;
-  void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override;
-  const std::string& ReplicaName() const override;
-  std::vector<ServedModel> Models() const override;
-  std::vector<WorkerInfo> Workers() const override;
-  int Running(const std::string& worker) const override;
-  std::vector<std::string> KernelProfiles() const override;
-  std::vector<std::string> LossyKernelProfiles() const override;
-  std::vector<ExperimentReport> Experiments() const override;
-  bool draining() const override;
-  bool admitting() const override;
+              absl::AnyInvocable<void(absl::Status)> done);
+  void LoadModel(const std::string& model, Answer<ServedModel> done);
+  void UnloadModel(const std::string& model, Answer<ServedModel> done);
+  void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done);
+  const std::string& ReplicaName() const;
+  std::vector<ServedModel> Models() const;
+  std::vector<WorkerInfo> Workers() const;
+  int Running(const std::string& worker) const;
+  std::vector<std::string> KernelProfiles() const;
+  std::vector<std::string> LossyKernelProfiles() const;
+  std::vector<ExperimentReport> Experiments() const;
+  bool draining() const;
+  bool admitting() const;
 
   // WorkerEvents
   void WorkerChanged(const WorkerInfo& worker) override;

@@ -6,9 +6,8 @@
 
 namespace reel::front {
 
-Drain::Drain(DrainState& state, JobTable& jobs, Endings& endings, TimerQueue& timers,
-             const Clock& clock)
-    : state_(state), jobs_(jobs), endings_(endings), timers_(timers), clock_(clock) {}
+Drain::Drain(DrainState& state, JobTable& jobs, TimerQueue& timers, const Clock& clock)
+    : state_(state), jobs_(jobs), timers_(timers), clock_(clock) {}
 
 void Drain::Start(absl::Duration propagation, absl::Duration limit,
                   absl::AnyInvocable<void()> done) {
@@ -35,15 +34,6 @@ void Drain::Cut() {
   state_.limit_met = true;
   timers_.Clear({TimerKind::kCutDrain, {}});
   jobs_.MarkChanged();
-}
-
-void Drain::EndJobs() {
-  if (!state_.closed) return;
-  for (auto& [id, job] : jobs_) {
-    if (!state_.Ends(job)) continue;
-    endings_.Cancel(job, Reason::kServerDraining,
-                    "The server shut down before the video was finished");
-  }
 }
 
 bool Drain::reached() const {

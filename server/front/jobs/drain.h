@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shutdown: readiness falls at once, admission ends a little later. Then queued bound jobs end,
-// running jobs finish or are cut at the limit, and detached jobs stay stored for the next start.
+// Shutdown: readiness falls at once, admission ends a little later. Running jobs finish or are left
+// at the limit; what waits is left to its log.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,6 @@
 #include "absl/time/time.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/drain_state.h"
-#include "server/front/jobs/endings.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/timer_queue.h"
 
@@ -18,8 +17,7 @@ namespace reel::front {
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Drain {
  public:
-  Drain(DrainState& state, JobTable& jobs, Endings& endings, TimerQueue& timers,
-        const Clock& clock);
+  Drain(DrainState& state, JobTable& jobs, TimerQueue& timers, const Clock& clock);
 
   // A second call means now. Answer calls `done`.
   void Start(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
@@ -27,8 +25,6 @@ class Drain {
   void CloseAdmission();
   void Cut();
 
-  // Ends the jobs that this process will not finish and the next one need not.
-  void EndJobs();
   // True when somebody waits for the drain and no job needs this process any more.
   bool reached() const;
   void Answer();
@@ -36,7 +32,6 @@ class Drain {
  private:
   DrainState& state_;
   JobTable& jobs_;
-  Endings& endings_;
   TimerQueue& timers_;
   const Clock& clock_;
   std::vector<absl::AnyInvocable<void()>> waiting_;

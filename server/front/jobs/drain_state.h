@@ -14,16 +14,9 @@ struct DrainState {
   bool closed = false;     // no new jobs, no new assignments
   bool limit_met = false;  // running jobs have had their time
 
-  // A drain ends it: it is bound, and this process will not finish it.
-  bool Ends(const ActiveJob& job) const {
-    if (!job.row.bound || job.phase() == Phase::kCreating) return false;
-    return job.at_worker() ? limit_met : closed;
-  }
-  // A drain leaves it in the store for the next process.
+  // It is in its log, for the next process or for another server.
   bool Leaves(const ActiveJob& job) const {
-    if (job.row.bound) return false;
-    if (job.at_worker()) return limit_met;
-    return job.phase() == Phase::kQueued || job.phase() == Phase::kRestarting;
+    return job.at_worker() ? limit_met : job.phase() == Phase::kQueued;
   }
 };
 

@@ -41,7 +41,7 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
   const std::string id = job.id();
   parts_.media.Remove(id, job.row.attempt, nullptr);
   parts_.media.RemoveConditions(id, job.row.num_conditions);
-  // Its end still has to be stored; another video of its tenant need not fail for that.
+  // Its end still has to be written; another video of its tenant need not fail for that.
   job.reserved_bytes = 0;
   job.condition_bytes = 0;
 
@@ -53,47 +53,29 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
   video.stats = std::move(bill);
   video.end_time = wall;
   video.expire_time = wall + parts_.options.keep_failed;
-  Store(job, RowFailed{state, video.expire_time}, video, 0);
+  Write(job, video, 0);
 }
 
-void Endings::Store(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence) {
-  if (job.epoch == 0) return Save(job, event, video, sequence);
-  if (video.state == VideoState::kSucceeded) return StoreResult(job, event, video, sequence);
-  parts_.journal->End(job.id(), job.epoch, video, sequence,
-                      parts_.thread.Here<absl::Status>([this, id = job.id(), event, video,
-                                                        sequence](const absl::Status& counts) {
-                        ActiveJob& ended = parts_.jobs.Get(id);
-                        if (!counts.ok()) return Forget(ended);
-                        Save(ended, event, video, sequence);
-                      }));
-}
-
-void Endings::StoreResult(ActiveJob& job, const RowEvent& event, const Video& video,
-                          uint64_t sequence) {
-  parts_.records.Record(job, event, video,
-                        [this, id = job.id(), video, sequence](const absl::Status& saved) mutable {
-                          OnResultStored(id, std::move(video), sequence, saved);
-                        });
-}
-
-void Endings::OnResultStored(const std::string& id, Video video, uint64_t sequence,
-                             const absl::Status& saved) {
-  ActiveJob& job = parts_.jobs.Get(id);
-  if (!saved.ok()) KeepFailure(job, video, saved);
-  parts_.journal->End(
-      id, job.epoch, video, saved.ok() ? sequence : 0,
+void Endings::Write(ActiveJob& job, const Video& video, uint64_t sequence) {
+  const std::string id = job.id();
+  parts_.journal.End(
+      id, job.epoch, video, sequence,
       parts_.thread.Here<absl::Status>([this, id, video, sequence](const absl::Status& counts) {
         ActiveJob& ended = parts_.jobs.Get(id);
         if (absl::IsCancelled(counts)) return Leave(ended);
         if (!counts.ok()) return Forget(ended);
-        OnEnded(id, video, sequence, absl::OkStatus());
+        OnEnded(ended, video, sequence);
       }));
 }
 
-void Endings::Save(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence) {
+// The next process finds it, should this one die before its log has it.
+void Endings::StoreResult(ActiveJob& job, const RowSucceeded& event, const Video& video) {
   parts_.records.Record(job, event, video,
-                        [this, id = job.id(), video, sequence](const absl::Status& saved) mutable {
-                          OnEnded(id, std::move(video), sequence, saved);
+                        [this, id = job.id(), video = video,
+                         sequence = event.sequence](const absl::Status& saved) mutable {
+                          ActiveJob& stored = parts_.jobs.Get(id);
+                          if (!saved.ok()) FailResult(stored, video, saved);
+                          Write(stored, video, saved.ok() ? sequence : 0);
                         });
 }
 
@@ -103,9 +85,7 @@ void Endings::Forget(ActiveJob& job) {
   parts_.timers.Clear({TimerKind::kDeadline, id});
   parts_.media.Remove(id, job.row.attempt, nullptr);
   parts_.media.RemoveConditions(id, job.row.num_conditions);
-  // Whatever becomes of the row: it would be written over a later attempt's.
-  parts_.records.DropKeptEnd(id);
-  parts_.records.Remove(id, absl::InfinitePast(), [](const absl::Status&) {});
+  parts_.records.Remove(id, [](const absl::Status&) {});
   parts_.jobs.Remove(id);
 }
 
@@ -146,25 +126,23 @@ void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
   const std::string id = job.id();
   parts_.media.RemoveConditions(id, job.row.num_conditions);
   const uint64_t sequence = job.log->TakeSequence();
-  const RowSucceeded event{video.expire_time, digest.size, job.log->fragment_ends(), sequence,
-                           digest.blocks};
-  Store(job, event, video, sequence);
+  StoreResult(job,
+              {video.expire_time, digest.size, job.log->fragment_ends(), sequence, digest.blocks},
+              video);
 }
 
-void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
-                      const absl::Status& saved) {
-  ActiveJob& job = parts_.jobs.Get(id);
-  if (!saved.ok()) KeepFailure(job, video, saved);
+void Endings::OnEnded(ActiveJob& job, Video video, uint64_t sequence) {
+  const std::string id = job.id();
   if (video.state == VideoState::kSucceeded) {
     parts_.removals.Watch(id, job.log);
     parts_.ledger.AddStored(job.row.tenant, job.row.media_bytes);
+  } else {
+    parts_.records.Record(job, RowFailed{video.state, video.expire_time}, video, nullptr);
   }
   parts_.timers.Clear({TimerKind::kDeadline, id});
-  parts_.timers.Clear({TimerKind::kRejoin, id});
   // Counted before it is seen: who saw the end finds it in the metrics.
-  const bool is_detached = !job.row.bound && !job.streamed;
-  parts_.observer.JobEnded(video, is_detached);
-  if (parts_.listener != nullptr) parts_.listener->JobEnded(video, is_detached);
+  parts_.observer.JobEnded(video, !job.streamed);
+  if (parts_.listener != nullptr) parts_.listener->JobEnded(video, !job.streamed);
   parts_.experiments.Ended(video);
   parts_.shadows.Ended(video);
   const std::string& experiment = video.spec.kernels.experiment;
@@ -172,26 +150,20 @@ void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
     parts_.observer.StepsCompared(experiment, *ratio);
   }
   LogEnd(video);
-  const RequestKey key{job.row.tenant, video.request_id};
   const std::shared_ptr<LoggedJob> log = job.log;
   parts_.jobs.Remove(id);
   log->End(std::move(video), sequence);
-  parts_.requests.Free(key);
 }
 
-void Endings::KeepFailure(ActiveJob& job, Video& video, const absl::Status& saved) {
-  Log(LogLevel::kError, "The end of a video could not be stored",
+void Endings::FailResult(ActiveJob& job, Video& video, const absl::Status& saved) {
+  Log(LogLevel::kError, "A finished video could not be stored",
       {{"video", job.id()}, {"error", saved}});
-  if (video.state == VideoState::kSucceeded) {
-    parts_.media.Remove(job.id(), job.row.attempt, nullptr);
-    video.state = VideoState::kFailed;
-    const Reason reason = ReasonOf(saved).value_or(Reason::kInternal);
-    video.error = ErrorOf(job, reason, "The finished video could not be stored");
-    video.media = {};
-    video.expire_time = video.end_time + parts_.options.keep_failed;
-  }
-  // The row still says that the job is live.
-  parts_.records.KeepEnd(job, RowFailed{video.state, video.expire_time}, video);
+  parts_.media.Remove(job.id(), job.row.attempt, nullptr);
+  video.state = VideoState::kFailed;
+  const Reason reason = ReasonOf(saved).value_or(Reason::kInternal);
+  video.error = ErrorOf(job, reason, "The finished video could not be stored");
+  video.media = {};
+  video.expire_time = video.end_time + parts_.options.keep_failed;
 }
 
 }  // namespace reel::front

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How jobs end. The end that is decided first stands, and is durable before anybody sees it.
+// How jobs end. The end that is decided first stands, and is in the log before anybody sees it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,6 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/removals.h"
-#include "server/front/jobs/request_table.h"
 #include "server/front/jobs/shadows/shadow_queue.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/tenant_ledger.h"
@@ -34,7 +33,6 @@ class Endings {
     JobTable& jobs;
     JobRecords& records;
     Slots& slots;
-    RequestTable& requests;
     TimerQueue& timers;
     TenantLedger& ledger;
     Charges& charges;
@@ -44,7 +42,7 @@ class Endings {
     MediaStore& media;
     JobObserver& observer;
     EndListener* listener;  // may be missing
-    EndJournal* journal;    // missing: no job is a fleet's
+    EndJournal& journal;
     const OwnThread& thread;
     const JobOptions& options;
     const Clock& clock;
@@ -69,18 +67,15 @@ class Endings {
   model::RunStats Bill(const ActiveJob& job) const;
   // The parts of a run that ends now.
   void Close(const ActiveJob& job, model::RunStats& stats) const;
-  // The end is decided: it is stored, of a fleet's job once its journal has it.
-  void Store(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence);
-  // A fleet's result is stored before its journal is asked: the next process finds it.
-  void StoreResult(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence);
-  void OnResultStored(const std::string& id, Video video, uint64_t sequence,
-                      const absl::Status& saved);
+  // The end is decided, and counts once the journal says so.
+  void Write(ActiveJob& job, const Video& video, uint64_t sequence);
+  // A result is durable before the journal is asked.
+  void StoreResult(ActiveJob& job, const RowSucceeded& event, const Video& video);
   // The next process of this server ends it.
   void Leave(ActiveJob& job);
-  void Save(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence);
-  void OnEnded(const std::string& id, Video video, uint64_t sequence, const absl::Status& saved);
-  // The store could not write the end; a success becomes a failure.
-  void KeepFailure(ActiveJob& job, Video& video, const absl::Status& saved);
+  void OnEnded(ActiveJob& job, Video video, uint64_t sequence);
+  // The store could not take it: a success becomes a failure.
+  void FailResult(ActiveJob& job, Video& video, const absl::Status& saved);
 
   const Parts parts_;
 };

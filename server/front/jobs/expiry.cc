@@ -23,9 +23,6 @@ absl::Status NotFinal(const std::string& id) {
                    details);
 }
 
-// Only a success has media that are counted, and a request id that is remembered.
-bool Succeeded(const JobRow& row) { return row.state == RowState::kSucceeded; }
-
 }  // namespace
 
 void Expiry::Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
@@ -41,8 +38,6 @@ void Expiry::Delete(const Reach& reach, const std::string& id, JobStore::Done do
 
 void Expiry::Remove(const JobRow& row, JobStore::Done done) {
   if (!parts_.removals.Begin(row.id)) return done(parts_.replica.NotFound(row.id));
-  const absl::Time tombstone =
-      Succeeded(row) ? parts_.clock.Wall() + parts_.options.keep_request_ids : absl::InfinitePast();
   auto finish = [this, row, done = std::move(done)](absl::Status status) mutable {
     OnRemoved(row, status);
     done(std::move(status));
@@ -50,16 +45,18 @@ void Expiry::Remove(const JobRow& row, JobStore::Done done) {
   parts_.media.Remove(
       row.id, row.attempt,
       parts_.thread.Here<absl::Status>(
-          [this, id = row.id, tombstone, finish = std::move(finish)](absl::Status removed) mutable {
+          [this, id = row.id, finish = std::move(finish)](absl::Status removed) mutable {
             if (!removed.ok()) return finish(std::move(removed));
-            parts_.records.Remove(id, tombstone, std::move(finish));
+            parts_.records.Remove(id, std::move(finish));
           }));
 }
 
 void Expiry::OnRemoved(const JobRow& row, const absl::Status& status) {
   parts_.removals.End(row.id);
   if (status.ok()) {
-    parts_.ledger.AddStored(row.tenant, Succeeded(row) ? -row.media_bytes : 0);
+    // Only a success has media that are counted.
+    const bool counted = row.state == RowState::kSucceeded;
+    parts_.ledger.AddStored(row.tenant, counted ? -row.media_bytes : 0);
   } else {
     Log(LogLevel::kError, "A video could not be removed", {{"video", row.id}, {"error", status}});
   }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes stored videos: first the media, then the row. A tombstone keeps the request id of a
-// finished video.
+// Removes stored videos: first the media, then the row.
 #pragma once
 
 #include <string>
 
 #include "absl/functional/any_invocable.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
@@ -30,7 +28,6 @@ class Expiry {
     TenantLedger& ledger;
     const Replica& replica;
     const OwnThread& thread;
-    const JobOptions& options;
     const Clock& clock;
   };
   explicit Expiry(const Parts& parts) : parts_(parts) {}

@@ -45,10 +45,8 @@ void Heartbeats::Beat() {
     ++position;
   }
   for (auto& [id, job] : jobs_) {
-    // While an end or a restart is being made durable its number is taken: nothing may follow it.
-    const bool waits_for_owner = job.phase() == Phase::kQueued && !job.runnable();
-    if (!job.at_worker() && !waits_for_owner) continue;
-    if (job.last_event <= silent_since) progress_.AddAtWorker(job, false);
+    // While an end is being written its number is taken: nothing may follow it.
+    if (job.at_worker() && job.last_event <= silent_since) progress_.AddAtWorker(job, false);
   }
 }
 

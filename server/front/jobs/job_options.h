@@ -53,10 +53,9 @@ struct ExperimentOptions {
 };
 
 struct JobOptions {
-  std::string build;      // of this program: what costs were learned by another is a guess
-  std::string replica;    // first part of ids: [a-z0-9]; empty: drawn (replica.h)
-  bool in_fleet = false;  // videos of this replica are the fleet's, not this server's
-  bool alone = false;     // those of every name that this folder has had are of its own log
+  std::string build;    // of this program: what costs were learned by another is a guess
+  std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (replica.h)
+  bool alone = false;   // videos of every name that this folder has had are in its own log
   std::vector<ModelSource> models;  // default first
   std::map<std::string, TenantOptions> tenants;
   TenantOptions other_tenants;  // of those not named
@@ -74,8 +73,6 @@ struct JobOptions {
   absl::Duration heartbeat = absl::Seconds(5);
   absl::Duration keep = absl::Hours(24);  // of finished videos
   absl::Duration keep_failed = absl::Hours(1);
-  absl::Duration keep_request_ids = absl::Hours(24);
-  absl::Duration rejoin = absl::Seconds(120);  // bound jobs after a restart of reeld
 };
 
 inline const TenantOptions& TenantOf(const JobOptions& options, const std::string& tenant) {

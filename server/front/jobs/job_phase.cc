@@ -11,21 +11,16 @@ struct Row {
 };
 
 constexpr Row kChanges[] = {
-    {Phase::kCreating, JobEvent::kCreated, {Phase::kQueued, Release::kNothing}},
     {Phase::kQueued, JobEvent::kPlaced, {Phase::kFetching, Release::kNothing}},
     {Phase::kFetching, JobEvent::kSent, {Phase::kAssigned, Release::kNothing}},
     {Phase::kFetching, JobEvent::kUnsent, {Phase::kQueued, Release::kNothing}},
     {Phase::kAssigned, JobEvent::kRendered, {Phase::kFinishing, Release::kNothing}},
-    // An earlier process may have run what this one finds in its queue.
-    {Phase::kQueued, JobEvent::kRestarted, {Phase::kRestarting, Release::kNothing}},
-    {Phase::kAssigned, JobEvent::kRestarted, {Phase::kRestarting, Release::kNothing}},
-    {Phase::kRestarting, JobEvent::kRestartStored, {Phase::kQueued, Release::kNothing}},
+    {Phase::kAssigned, JobEvent::kRestarted, {Phase::kQueued, Release::kNothing}},
     {Phase::kAssigned, JobEvent::kFailed, {Phase::kEnding, Release::kNothing}},
     {Phase::kFinishing, JobEvent::kSpoiled, {Phase::kEnding, Release::kNothing}},
     {Phase::kQueued, JobEvent::kEnded, {Phase::kEnding, Release::kNothing}},
     {Phase::kFetching, JobEvent::kEnded, {Phase::kEnding, Release::kTakeBack}},
     {Phase::kAssigned, JobEvent::kEnded, {Phase::kEnding, Release::kStop}},
-    {Phase::kRestarting, JobEvent::kEnded, {Phase::kEnding, Release::kNothing}},
 };
 
 }  // namespace

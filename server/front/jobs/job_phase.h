@@ -7,26 +7,23 @@
 namespace reel::front {
 
 enum class Phase {
-  kCreating,    // not stored yet; nobody knows its name
-  kQueued,      // waits for a worker
-  kFetching,    // has a worker; its condition files are being read
-  kAssigned,    // the worker has it
-  kRestarting,  // lost its worker; the restart is being stored
-  kFinishing,   // rendered; its file and state are being stored
-  kEnding,      // its end is being stored; nothing changes it any more
+  kReserved,   // counts, and waits for its log; nobody knows its name
+  kQueued,     // waits for a worker
+  kFetching,   // has a worker; its condition files are being read
+  kAssigned,   // the worker has it
+  kFinishing,  // rendered; its file and state are being stored
+  kEnding,     // its end is being written; nothing changes it any more
 };
 
 enum class JobEvent {
-  kCreated,        // it is stored
-  kPlaced,         // a worker was chosen for it
-  kSent,           // it was sent to the worker
-  kUnsent,         // its worker was lost before it was sent
-  kRestarted,      // it has to start again
-  kRestartStored,  // its restart is stored
-  kRendered,       // the worker has delivered all of it
-  kSpoiled,        // the file is not what the worker reported, or could not be written
-  kFailed,         // it ends; its worker reported that, or was lost
-  kEnded,          // it ends, in whatever phase it is
+  kPlaced,     // a worker was chosen for it
+  kSent,       // it was sent to the worker
+  kUnsent,     // its worker was lost before it was sent
+  kRestarted,  // it has to start again
+  kRendered,   // the worker has delivered all of it
+  kSpoiled,    // the file is not what the worker reported, or could not be written
+  kFailed,     // it ends; its worker reported that, or was lost
+  kEnded,      // it ends, in whatever phase it is
 };
 
 // What happens to the slot that the job holds at a worker.
@@ -37,7 +34,7 @@ enum class Release {
 };
 
 struct PhaseChange {
-  Phase next = Phase::kCreating;
+  Phase next = Phase::kReserved;
   Release release = Release::kNothing;
 };
 

@@ -32,8 +32,7 @@ JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSeri
 void JobRecords::Create(const ActiveJob& job, Done done) {
   JobRow row = job.row;
   row.video = serializer_.Serialize(job.log->Snapshot());
-  const Durability durability = job.epoch > 0 ? Durability::kLogged : Durability::kSynced;
-  store_.Create(std::move(row), durability, thread_.Here<absl::Status>(std::move(done)));
+  store_.Create(std::move(row), thread_.Here<absl::Status>(std::move(done)));
 }
 
 void JobRecords::Record(ActiveJob& job, const RowEvent& event, Done done) {
@@ -46,46 +45,27 @@ void JobRecords::Record(ActiveJob& job, const RowEvent& event, const Video& vide
   row.video = serializer_.Serialize(video);
   Done answer;
   if (done) answer = thread_.Here<absl::Status>(std::move(done));
-  // Of an adopted job the log knows all but where its file's blocks are.
-  const bool in_log = job.epoch > 0 && !std::holds_alternative<RowSucceeded>(event);
-  store_.Update(std::move(row), in_log ? Durability::kLogged : DurabilityOf(event),
+  // Nothing else has where the blocks of a file are.
+  const bool is_success = std::holds_alternative<RowSucceeded>(event);
+  store_.Update(std::move(row), is_success ? Durability::kSynced : Durability::kLogged,
                 std::move(answer));
 }
 
 void JobRecords::Find(const std::string& id, Reply<std::optional<JobRow>> reply) {
-  store_.Find(id, thread_.Here<absl::StatusOr<std::optional<JobRow>>>(
-                      [this, reply = std::move(reply)](auto row) mutable {
-                        if (row.ok() && row->has_value()) Refresh(**row);
-                        reply(std::move(row));
-                      }));
-}
-
-void JobRecords::FindRequest(const std::string& tenant, const std::string& request_id,
-                             Reply<RequestRecord> reply) {
-  store_.FindRequest(tenant, request_id,
-                     thread_.Here<absl::StatusOr<RequestRecord>>(std::move(reply)));
+  store_.Find(id, thread_.Here<absl::StatusOr<std::optional<JobRow>>>(std::move(reply)));
 }
 
 void JobRecords::Page(PageQuery query, Reply<std::vector<JobRow>> reply) {
-  store_.Page(std::move(query), thread_.Here<absl::StatusOr<std::vector<JobRow>>>(
-                                    [this, reply = std::move(reply)](auto rows) mutable {
-                                      if (!rows.ok()) return reply(std::move(rows));
-                                      for (JobRow& row : *rows) Refresh(row);
-                                      reply(std::move(rows));
-                                    }));
+  store_.Page(std::move(query),
+              thread_.Here<absl::StatusOr<std::vector<JobRow>>>(std::move(reply)));
 }
 
 void JobRecords::Expired(absl::Time now, int limit, Reply<std::vector<JobRow>> reply) {
   store_.Expired(now, limit, thread_.Here<absl::StatusOr<std::vector<JobRow>>>(std::move(reply)));
 }
 
-void JobRecords::Remove(const std::string& id, absl::Time tombstone_until, Done done) {
-  store_.Remove(
-      id, tombstone_until,
-      thread_.Here<absl::Status>([this, id, done = std::move(done)](absl::Status removed) mutable {
-        if (removed.ok()) kept_ends_.erase(id);
-        done(std::move(removed));
-      }));
+void JobRecords::Remove(const std::string& id, Done done) {
+  store_.Remove(id, thread_.Here<absl::Status>(std::move(done)));
 }
 
 void JobRecords::KeepCard(const model::ModelCard& card) {
@@ -109,27 +89,6 @@ absl::StatusOr<std::shared_ptr<LoggedJob>> JobRecords::ReadBack(const JobRow& ro
   auto job = LoggedJob::FromStore(std::move(video), row, media_);
   removals_.Watch(row.id, job);
   return job;
-}
-
-void JobRecords::KeepEnd(const ActiveJob& job, const RowFailed& event, const Video& video) {
-  JobRow row = job.row;
-  Apply(event, row);
-  row.video = serializer_.Serialize(video);
-  kept_ends_[row.id] = std::move(row);
-}
-
-void JobRecords::SaveKeptEnds() {
-  for (const auto& [id, row] : kept_ends_) {
-    store_.Update(row, Durability::kSynced,
-                  thread_.Here<absl::Status>([this, id = id](const absl::Status& saved) {
-                    if (saved.ok()) kept_ends_.erase(id);
-                  }));
-  }
-}
-
-void JobRecords::Refresh(JobRow& row) const {
-  const auto kept = kept_ends_.find(row.id);
-  if (kept != kept_ends_.end()) row = kept->second;
 }
 
 }  // namespace reel::front

@@ -2,7 +2,6 @@
 // The stored rows of jobs. Every change of a live job's row goes through Record.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,17 +31,15 @@ class JobRecords {
 
   void Create(const ActiveJob& job, Done done);
   // Applies the event to the job's row and writes the row, with the video of its log or, when the
-  // log will show it only after the write, with `video`.
+  // log will show it only after the write, with `video`. A success is durable before `done`, which
+  // may be null; the log of videos has all else.
   void Record(ActiveJob& job, const RowEvent& event, Done done);
   void Record(ActiveJob& job, const RowEvent& event, const Video& video, Done done);
 
-  // Reads, corrected by the ends that the store has not taken yet.
   void Find(const std::string& id, Reply<std::optional<JobRow>> reply);
-  void FindRequest(const std::string& tenant, const std::string& request_id,
-                   Reply<RequestRecord> reply);
   void Page(PageQuery query, Reply<std::vector<JobRow>> reply);
   void Expired(absl::Time now, int limit, Reply<std::vector<JobRow>> reply);
-  void Remove(const std::string& id, absl::Time tombstone_until, Done done);
+  void Remove(const std::string& id, Done done);
 
   void KeepCard(const model::ModelCard& card);
   // `use`: TenantLedger::Keep.
@@ -52,21 +49,12 @@ class JobRecords {
   // NOT_FOUND for a video that is being removed.
   absl::StatusOr<std::shared_ptr<LoggedJob>> ReadBack(const JobRow& row);
 
-  // Keeps an end that the store could not write, e.g. to a full disk; SaveKeptEnds tries again.
-  void KeepEnd(const ActiveJob& job, const RowFailed& event, const Video& video);
-  void SaveKeptEnds();
-  // It was no end: the job is another server's, or another attempt's.
-  void DropKeptEnd(const std::string& id) { kept_ends_.erase(id); }
-
  private:
-  void Refresh(JobRow& row) const;
-
   JobStore& store_;
   const MediaStore& media_;
   const VideoSerializer& serializer_;
   Removals& removals_;
   const OwnThread& thread_;
-  std::map<std::string, JobRow> kept_ends_;
 };
 
 }  // namespace reel::front

@@ -6,8 +6,7 @@ namespace reel::front {
 ActiveJob& JobTable::Add(ActiveJob job) {
   changed_ = true;
   job.number = ++added_;
-  const bool creating = job.phase() == Phase::kCreating;
-  job.clock.Enter(creating ? model::RunPart::kAccept : model::RunPart::kQueue, job.accepted);
+  job.clock.Enter(model::RunPart::kQueue, job.accepted);
   std::string id = job.id();
   const auto [added, is_new] = jobs_.emplace(std::move(id), std::move(job));
   if (is_new) by_id_.emplace(added->first, &added->second);
@@ -35,7 +34,7 @@ ActiveJob* JobTable::FindAttempt(const std::string& id, int attempt) {
 ActiveJob* JobTable::FindOf(const Reach& reach, const std::string& id) {
   ActiveJob* job = Find(id);
   const bool known =
-      job != nullptr && reach.Covers(job->row.tenant) && job->phase() != Phase::kCreating;
+      job != nullptr && reach.Covers(job->row.tenant) && job->phase() != Phase::kReserved;
   return known ? job : nullptr;
 }
 
@@ -51,16 +50,12 @@ std::optional<Release> JobTable::Apply(ActiveJob& job, JobEvent event) {
 void JobTable::Note(ActiveJob& job, JobEvent event) const {
   const absl::Duration now = clock_.Monotonic();
   switch (event) {
-    case JobEvent::kCreated:
-    case JobEvent::kRestartStored:
-      return job.clock.Enter(model::RunPart::kQueue, now);
     case JobEvent::kPlaced:
       return job.clock.Enter(model::RunPart::kHandover, now);
     case JobEvent::kUnsent:
+    case JobEvent::kRestarted:
       job.clock.LoseAttempt(now);
       return job.clock.Enter(model::RunPart::kQueue, now);
-    case JobEvent::kRestarted:
-      return job.clock.LoseAttempt(now);
     case JobEvent::kRendered:
       return job.clock.Enter(model::RunPart::kFile, now);
     case JobEvent::kSent:

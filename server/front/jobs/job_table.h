@@ -28,7 +28,7 @@ class JobTable {
   ActiveJob* Find(const std::string& id);
   // Reports of an attempt that is over are of no interest.
   ActiveJob* FindAttempt(const std::string& id, int attempt);
-  // A job that a caller may know of: within its reach, and durable.
+  // A job that a caller may know of: within its reach, and in its log.
   ActiveJob* FindOf(const Reach& reach, const std::string& id);
   // One that is known to be there.
   ActiveJob& Get(const std::string& id) { return jobs_.at(id); }

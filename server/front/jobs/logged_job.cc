@@ -26,18 +26,14 @@ absl::Status OfVideo(const std::string& id, const absl::Status& error) {
 
 }  // namespace
 
-LoggedJob::LoggedJob(Video video, const JobRow& row, const MediaStore& media)
-    : media_(media), video_(std::move(video)) {
-  MutexLock lock(mutex_);
-  next_ = std::max<uint64_t>(2, row.reserved_sequence + 1);
-  reserved_ = row.reserved_sequence;
-  for (const RestartRow& restart : row.restarts) AddRestartEntry(restart);
-}
+LoggedJob::LoggedJob(Video video, uint64_t after, const MediaStore& media)
+    : media_(media), video_(std::move(video)), next_(std::max<uint64_t>(2, after + 1)) {}
 
 std::shared_ptr<LoggedJob> LoggedJob::FromStore(Video video, const JobRow& row,
                                                 const MediaStore& media) {
-  auto job = std::make_shared<LoggedJob>(std::move(video), row, media);
+  auto job = std::make_shared<LoggedJob>(std::move(video), 0, media);
   MutexLock lock(job->mutex_);
+  for (const RestartRow& restart : row.restarts) job->AddRestartEntry(restart);
   job->media_size_ = row.media_bytes;
   job->fragment_ends_ = row.fragment_ends;
   job->block_sums_ = row.block_sums;
@@ -153,26 +149,23 @@ void LoggedJob::Drop(uint64_t& sequence) {
   sequence = 0;
 }
 
-bool LoggedJob::AddProgress(absl::Time now, Progress progress, bool keep) {
+void LoggedJob::AddProgress(absl::Time now, Progress progress, bool keep) {
   {
     MutexLock lock(mutex_);
     progress.fraction = std::clamp(progress.fraction, video_.progress.fraction, 1.0);
     progress.remaining = std::max(progress.remaining, absl::ZeroDuration());
     video_.progress = progress;
-    if (next_ > reserved_) return false;
     Drop(replaceable_);
     const uint64_t sequence = next_++;
     entries_[sequence] = {sequence, now, ProgressEvent{progress}};
     replaceable_ = keep ? 0 : sequence;
   }
   listeners_.Wake();
-  return true;
 }
 
 void LoggedJob::AddPreview(absl::Time now, PreviewEvent preview) {
   {
     MutexLock lock(mutex_);
-    if (next_ > reserved_) return;
     Drop(preview_);
     preview_ = next_++;
     entries_[preview_] = {preview_, now, std::move(preview)};
@@ -227,21 +220,6 @@ void LoggedJob::End(Video video, uint64_t sequence) {
     }
   }
   listeners_.Wake();
-}
-
-uint64_t LoggedJob::last_reserved() const {
-  MutexLock lock(mutex_);
-  return reserved_;
-}
-
-void LoggedJob::Reserve(uint64_t last) {
-  MutexLock lock(mutex_);
-  reserved_ = std::max(reserved_, last);
-}
-
-bool LoggedJob::wants_reservation() const {
-  MutexLock lock(mutex_);
-  return next_ + kSequenceBlock / 2 > reserved_;
 }
 
 std::vector<int64_t> LoggedJob::fragment_ends() const {

@@ -13,7 +13,6 @@
 #include "kernels/base/mutex.h"
 #include "server/front/jobs/job.h"
 #include "server/front/jobs/job_listeners.h"
-#include "server/front/jobs/row_event.h"
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 
@@ -22,9 +21,8 @@ namespace reel::front {
 // Thread-safe; what changes it is called on the dispatcher's thread alone. `media` outlives it.
 class LoggedJob final : public Job {
  public:
-  // A live job. Its numbers go on above `row.reserved_sequence`, or start at 2; its restarts are
-  // those of the row.
-  LoggedJob(Video video, const JobRow& row, const MediaStore& media);
+  // A live job. Its numbers are above `after`, and above 1.
+  LoggedJob(Video video, uint64_t after, const MediaStore& media);
   // A final one.
   static std::shared_ptr<LoggedJob> FromStore(Video video, const JobRow& row,
                                               const MediaStore& media);
@@ -39,9 +37,8 @@ class LoggedJob final : public Job {
 
   // Changes the snapshot without an entry.
   void Edit(absl::FunctionRef<void(Video&)> change);
-  // Replaces the progress before it unless that was to be kept. The fraction never falls. False:
-  // no number is left, and nothing was added.
-  bool AddProgress(absl::Time now, Progress progress, bool keep);
+  // Replaces the progress before it unless that was to be kept. The fraction never falls.
+  void AddProgress(absl::Time now, Progress progress, bool keep);
   // Replaces the preview before it.
   void AddPreview(absl::Time now, PreviewEvent preview);
   // The file of `attempt` is readable up to `size`.
@@ -55,11 +52,6 @@ class LoggedJob final : public Job {
   // Final. A success adds `finished` under `sequence`; anything else drops the media.
   void End(Video video, uint64_t sequence);
 
-  uint64_t last_reserved() const;
-  // The store has reserved numbers up to here.
-  void Reserve(uint64_t last);
-  // True when a further block should be reserved by now.
-  bool wants_reservation() const;
   std::vector<int64_t> fragment_ends() const;
   int queue_position() const;
 
@@ -74,7 +66,6 @@ class LoggedJob final : public Job {
   Video video_ ABSL_GUARDED_BY(mutex_);
   Entries entries_ ABSL_GUARDED_BY(mutex_);  // from 2 on
   uint64_t next_ ABSL_GUARDED_BY(mutex_) = 2;
-  uint64_t reserved_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t replaceable_ ABSL_GUARDED_BY(mutex_) = 0;  // the latest progress; 0: none
   uint64_t preview_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t media_size_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -35,7 +35,7 @@ void Lookups::List(const ListQuery& query, Answer<ListPage> done) {
     if (found.more) rows->resize(size);
     for (const JobRow& row : *rows) {
       // One that cannot be read costs itself alone; the log has been told.
-      auto video = VideoOf(row);
+      auto video = records_.Read(row);
       if (video.ok()) found.videos.push_back(*std::move(video));
     }
     if (found.videos.empty() && found.more) {
@@ -46,11 +46,6 @@ void Lookups::List(const ListQuery& query, Answer<ListPage> done) {
     }
     done(std::move(found));
   });
-}
-
-absl::StatusOr<Video> Lookups::VideoOf(const JobRow& row) {
-  if (const ActiveJob* job = jobs_.Find(row.id)) return job->log->Snapshot();
-  return records_.Read(row);
 }
 
 }  // namespace reel::front

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos by name and in pages: live ones from memory, the others from the store.
+// Videos that have ended here, by name and in pages, from the store.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,11 @@ class Lookups {
   Lookups(JobTable& jobs, JobRecords& records, const Replica& replica)
       : jobs_(jobs), records_(records), replica_(replica) {}
 
+  // One that has not ended is found, too.
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done);
 
  private:
-  absl::StatusOr<Video> VideoOf(const JobRow& row);
-
   JobTable& jobs_;
   JobRecords& records_;
   const Replica& replica_;

@@ -11,9 +11,8 @@ constexpr double kJudgedFraction = 0.2;
 
 }  // namespace
 
-ProgressLog::ProgressLog(JobTable& jobs, Fleet& fleet, JobRecords& records,
-                         const JobOptions& options, const Clock& clock)
-    : jobs_(jobs), fleet_(fleet), records_(records), options_(options), clock_(clock) {}
+ProgressLog::ProgressLog(Fleet& fleet, const JobOptions& options, const Clock& clock)
+    : fleet_(fleet), options_(options), clock_(clock) {}
 
 void ProgressLog::AddAtWorker(ActiveJob& job, bool keep) {
   const AtWorker there = PlaceAtWorker(job);
@@ -68,19 +67,6 @@ void ProgressLog::Add(ActiveJob& job, bool keep, int position, absl::Duration ah
   }
   job.last_event = now;
   job.log->AddProgress(clock_.Wall(), progress, keep);
-  if (job.log->wants_reservation()) ReserveNumbers(job);
-}
-
-void ProgressLog::ReserveNumbers(ActiveJob& job) {
-  if (job.reserving || !job.deciding() || job.phase() == Phase::kCreating) return;
-  job.reserving = true;
-  const uint64_t last = job.row.reserved_sequence + kSequenceBlock;
-  records_.Record(job, RowReserved{}, [this, id = job.id(), last](const absl::Status& saved) {
-    ActiveJob* found = jobs_.Find(id);
-    if (found == nullptr) return;
-    found->reserving = false;
-    if (saved.ok()) found->log->Reserve(last);
-  });
 }
 
 }  // namespace reel::front

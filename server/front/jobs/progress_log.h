@@ -3,19 +3,17 @@
 #pragma once
 
 #include "absl/time/time.h"
+#include "server/front/jobs/active_job.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_options.h"
-#include "server/front/jobs/job_records.h"
-#include "server/front/jobs/job_table.h"
 
 namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class ProgressLog {
  public:
-  ProgressLog(JobTable& jobs, Fleet& fleet, JobRecords& records, const JobOptions& options,
-              const Clock& clock);
+  ProgressLog(Fleet& fleet, const JobOptions& options, const Clock& clock);
 
   // `position` in the queue; `ahead`: work that comes first. `keep`: later progress does not
   // replace it.
@@ -30,11 +28,8 @@ class ProgressLog {
     bool parked = false;
   };
   AtWorker PlaceAtWorker(const ActiveJob& job);
-  void ReserveNumbers(ActiveJob& job);
 
-  JobTable& jobs_;
   Fleet& fleet_;
-  JobRecords& records_;
   const JobOptions& options_;
   const Clock& clock_;
 };

@@ -92,34 +92,16 @@ void Recovery::Restart(ActiveJob& job, std::string_view reason, bool alone) {
   job.started = job.first_media = absl::InfiniteDuration();
   const RestartRow restart{job.log->TakeSequence(), parts_.clock.Wall(), std::string(reason),
                            job.row.attempt + 1};
-  Video video = job.log->Snapshot();
-  video.state = VideoState::kQueued;
-  video.attempt = restart.attempt;
-  parts_.records.Record(job, RowRestarted{restart}, video,
-                        [this, id = job.id(), restart](const absl::Status& saved) {
-                          OnRestarted(id, restart, saved);
-                        });
-}
-
-void Recovery::OnRestarted(const std::string& id, const RestartRow& restart,
-                           const absl::Status& saved) {
-  ActiveJob* job = parts_.jobs.FindAttempt(id, restart.attempt);
-  if (job == nullptr) return;
-  if (!saved.ok()) {
-    Log(LogLevel::kError, "A restart could not be stored", {{"video", id}, {"error", saved}});
-  }
-  job->log->Reserve(job->row.reserved_sequence);
-  job->log->AddRestart(restart, [&](Video& video) {
+  job.log->AddRestart(restart, [&](Video& video) {
     video.state = VideoState::kQueued;
     video.attempt = restart.attempt;
     video.worker.clear();
     video.progress.stage = model::Stage::kQueue;
     video.progress.step = 0;
   });
+  parts_.records.Record(job, RowRestarted{restart}, nullptr);
   parts_.observer.JobRestarted();
-  // It may have met its end in between.
-  if (!parts_.jobs.Apply(*job, JobEvent::kRestartStored) || parts_.drain.Ends(*job)) return;
-  parts_.progress.Add(*job, true, 0, absl::ZeroDuration());
+  parts_.progress.Add(job, true, 0, absl::ZeroDuration());
 }
 
 }  // namespace reel::front

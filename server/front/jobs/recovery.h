@@ -6,7 +6,6 @@
 
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
-#include "server/front/jobs/drain_state.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
@@ -33,7 +32,6 @@ class Recovery {
     Quarantine& quarantine;
     Fleet& fleet;
     CostModel& costs;
-    const DrainState& drain;
     MediaStore& media;
     JobObserver& observer;
     const Clock& clock;
@@ -42,15 +40,14 @@ class Recovery {
 
   void WorkerLost(const std::string& worker, LossCause cause);
   void On(const WorkerReport& from, const JobFailed& failed);
-  // `reason` is shown to its watchers. `alone`: from now on it needs a worker without other jobs.
-  void Restart(ActiveJob& job, std::string_view reason, bool alone);
 
  private:
   // It ran out of memory: with the device for itself, or beside others.
   void RaiseMemory(ActiveJob& job, bool alone);
   void LoseJob(ActiveJob& job, const WorkerLoss& loss);
   void Execute(ActiveJob& job, const Verdict& verdict, Reason restart_reason);
-  void OnRestarted(const std::string& id, const RestartRow& restart, const absl::Status& saved);
+  // `reason` is shown to its watchers. `alone`: from now on it needs a worker without other jobs.
+  void Restart(ActiveJob& job, std::string_view reason, bool alone);
 
   const Parts parts_;
 };

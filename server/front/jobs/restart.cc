@@ -23,12 +23,13 @@ absl::StatusOr<T> Wait(Call call) {
 }  // namespace
 
 absl::Status RestartOfFront::Recover() {
-  REEL_ASSIGN_OR_RETURN(
-      auto live, Wait<std::vector<JobRow>>([&](auto done) { parts_.store.Live(std::move(done)); }));
+  REEL_ASSIGN_OR_RETURN(const auto live, Wait<std::vector<JobRow>>([&](auto done) {
+                          parts_.store.Live(std::move(done));
+                        }));
   REEL_RETURN_IF_ERROR(TakeReplica());
   REEL_RETURN_IF_ERROR(KeepFiles());
   REEL_RETURN_IF_ERROR(LearnAgain());
-  for (JobRow& row : live) TakeUp(std::move(row));
+  for (const JobRow& row : live) Forget(row);
   return absl::OkStatus();
 }
 
@@ -55,8 +56,7 @@ absl::Status RestartOfFront::KeepFiles() {
     kept.push_back({file.id, file.finished ? file.attempt : 0, file.num_conditions});
     if (file.finished) parts_.ledger.AddStored(file.tenant, file.media_bytes);
   }
-  REEL_ASSIGN_OR_RETURN(condition_bytes_, parts_.media.KeepOnly(kept, parts_.clock.Wall()));
-  return absl::OkStatus();
+  return parts_.media.KeepOnly(kept, parts_.clock.Wall()).status();
 }
 
 absl::Status RestartOfFront::LearnAgain() {
@@ -78,49 +78,13 @@ absl::Status RestartOfFront::LearnAgain() {
   return absl::OkStatus();
 }
 
-void RestartOfFront::TakeUp(JobRow row) {
+void RestartOfFront::Forget(const JobRow& row) {
   const bool in_log = parts_.options.alone || ReplicaOf(row.id) == parts_.replica.name();
-  if (parts_.options.in_fleet) {
-    if (!in_log) return;  // the node brings it into the log
-    // Whose it is now the fleet's log says, and nothing here does.
-    const bool began = row.state != RowState::kQueued || !row.restarts.empty();
-    if (!began) never_begun_.insert(row.id);
-    parts_.media.RemoveConditions(row.id, row.num_conditions);
-    return parts_.store.Remove(row.id, absl::InfinitePast(), nullptr);
-  }
-  const auto video = parts_.records.Read(row);
-  if (!video.ok()) {
-    // Nothing of it is known; a row that is live for good would help nobody.
-    Log(LogLevel::kError, "A stored job cannot be read and is dropped",
-        {{"video", row.id}, {"error", video.status()}});
-    return parts_.store.Remove(row.id, absl::InfinitePast(), nullptr);
-  }
-  const bool ran = row.state == RowState::kRunning;
-  const auto sent = condition_bytes_.find(row.id);
-  const int64_t condition_bytes = sent == condition_bytes_.end() ? 0 : sent->second;
-  ActiveJob& job = parts_.jobs.Add(parts_.revival.Revive(std::move(row), *video, condition_bytes));
-  parts_.requests.Claim({job.row.tenant, job.row.request_id}, job.id());
-  if (job.deadline <= parts_.clock.Monotonic()) {
-    return parts_.endings.FailByDeadline(job, JobEvent::kEnded);
-  }
-  if (job.row.bound && job.row.request_id.empty()) {
-    return parts_.endings.Cancel(
-        job, Reason::kOwnerLeft,
-        "The server restarted, which ended the only call that the video was for");
-  }
-  Resume(job, ran);
-}
-
-void RestartOfFront::Resume(ActiveJob& job, bool ran) {
-  parts_.timers.Set({TimerKind::kDeadline, job.id()}, job.deadline);
-  if (job.row.bound) {
-    parts_.timers.Set({TimerKind::kRejoin, job.id()},
-                      parts_.clock.Monotonic() + parts_.options.rejoin);
-  }
-  if (ran) return parts_.recovery.Restart(job, "FRONT_RESTARTED", false);
-  // The numbers of this process are above those of the last.
-  parts_.records.Record(job, RowReserved{}, nullptr);
-  job.log->Reserve(job.row.reserved_sequence);
+  if (!in_log) return;  // of when this server was alone: its node brings it into the log
+  const bool began = row.state != RowState::kQueued || !row.restarts.empty();
+  if (!began) never_begun_.insert(row.id);
+  parts_.media.RemoveConditions(row.id, row.num_conditions);
+  parts_.store.Remove(row.id, nullptr);
 }
 
 }  // namespace reel::front

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that was admitted elsewhere, or by an earlier process, as this one knows its own.
+// A job that its log says is this server's, as the scheduler knows it.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,31 @@
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {
 
-// Confined to one thread.
+// Confined to one thread. What it is given outlives it.
 class Revival {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    const Admission& admission;
-    const Fleet& fleet;
-    const CostModel& costs;
-    const ByteQuota& bytes;
-    const MediaStore& media;
-    const JobOptions& options;
-    const Clock& clock;
-  };
-  explicit Revival(const Parts& parts) : parts_(parts) {}
+  Revival(const Admission& admission, const Fleet& fleet, const CostModel& costs,
+          const ByteQuota& bytes, const MediaStore& media, const Clock& clock);
 
-  // Queued, with what is left of its time. `condition_bytes`: of the files that came with it.
-  ActiveJob Revive(JobRow row, const Video& video, int64_t condition_bytes) const;
+  // Queued, with what is left of its time. Numbers of its log are above `after`. `condition_bytes`:
+  // of the files that came with it.
+  ActiveJob Revive(JobRow row, const Video& video, uint64_t after, int64_t condition_bytes) const;
 
  private:
   // Of the first worker that could run it; empty: there is none.
   std::string WhereOf(const Need& need) const;
   void Reserve(ActiveJob& job, const model::GenerationSpec& spec) const;
 
-  const Parts parts_;
+  const Admission& admission_;
+  const Fleet& fleet_;
+  const CostModel& costs_;
+  const ByteQuota& bytes_;
+  const MediaStore& media_;
+  const Clock& clock_;
 };
 
 }  // namespace reel::front

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/row_event.h"
 
-#include <algorithm>
-
 namespace reel::front {
 namespace {
 
@@ -12,13 +10,10 @@ static_assert(static_cast<int>(VideoState::kCancelled) == static_cast<int>(RowSt
 struct Change {
   JobRow& row;
 
-  void operator()(const RowReserved&) const { row.reserved_sequence += kSequenceBlock; }
-  void operator()(const RowDetached&) const { row.bound = false; }
   void operator()(const RowStarted&) const { row.state = RowState::kRunning; }
   void operator()(const RowRestarted& event) const {
     row.attempt = event.restart.attempt;
     row.state = RowState::kQueued;
-    row.reserved_sequence += kSequenceBlock;
     row.restarts.push_back(event.restart);
   }
   void operator()(const RowSucceeded& event) const {
@@ -29,13 +24,11 @@ struct Change {
     row.fragment_ends = event.fragment_ends;
     row.block_sums = event.block_sums;
     row.last_sequence = event.sequence;
-    row.reserved_sequence = std::max(row.reserved_sequence, event.sequence);
   }
   void operator()(const RowFailed& event) const {
     row.state = static_cast<RowState>(event.state);
     row.expire_time = event.expire_time;
     row.num_conditions = 0;
-    row.request_id.clear();
     row.media_bytes = 0;
     row.fragment_ends.clear();
     row.block_sums.clear();
@@ -46,12 +39,5 @@ struct Change {
 }  // namespace
 
 void Apply(const RowEvent& event, JobRow& row) { std::visit(Change{row}, event); }
-
-Durability DurabilityOf(const RowEvent& event) {
-  const bool seen = std::holds_alternative<RowRestarted>(event) ||
-                    std::holds_alternative<RowSucceeded>(event) ||
-                    std::holds_alternative<RowFailed>(event);
-  return seen ? Durability::kSynced : Durability::kLogged;
-}
 
 }  // namespace reel::front

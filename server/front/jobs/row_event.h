@@ -13,13 +13,6 @@
 
 namespace reel::front {
 
-// Numbers are reserved in the store in blocks, so that they go on after a restart of reeld.
-inline constexpr uint64_t kSequenceBlock = 1000;
-
-// One more block of log numbers is reserved.
-struct RowReserved {};
-// An unbound call has joined it: it is no longer cancelled when its calls end.
-struct RowDetached {};
 struct RowStarted {};
 struct RowRestarted {
   RestartRow restart;
@@ -31,16 +24,13 @@ struct RowSucceeded {
   uint64_t sequence = 0;  // of the final entry
   BlockSums block_sums;
 };
-// Any other end; its request id is free again.
+// Any other end.
 struct RowFailed {
   VideoState state = VideoState::kFailed;
   absl::Time expire_time;
 };
-using RowEvent =
-    std::variant<RowReserved, RowDetached, RowStarted, RowRestarted, RowSucceeded, RowFailed>;
+using RowEvent = std::variant<RowStarted, RowRestarted, RowSucceeded, RowFailed>;
 
 void Apply(const RowEvent& event, JobRow& row);
-// How durable the event must be before it is answered.
-Durability DurabilityOf(const RowEvent& event);
 
 }  // namespace reel::front

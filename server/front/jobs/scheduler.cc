@@ -34,7 +34,7 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       charges_(ledger_, records_, parts.clock),
       slots_(jobs_, fleet_, share_, parts.pool, parts.observer, parts.clock),
       limits_(fleet_, costs_, parts.pool),
-      progress_(jobs_, fleet_, records_, options_, parts.clock),
+      progress_(fleet_, options_, parts.clock),
       heartbeats_(jobs_, fleet_, share_, progress_, options_, parts.clock),
       admission_(options_, fleet_, costs_),
       preemption_{jobs_, fleet_, share_, options_, parts.clock},
@@ -42,25 +42,21 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
              options_, parts.clock}),
       quotes_(admission_, load_, quarantine_, fleet_, parts.clock),
       lookups_(jobs_, records_, replica_),
-      expiry_({jobs_, records_, removals_, parts.media, ledger_, replica_, thread_, options_,
-               parts.clock}),
-      endings_({jobs_, records_, slots_, requests_, timers_, ledger_, charges_, experiments_,
-                removals_, shadow_queue_, parts.media, parts.observer, parts.end_listener,
-                parts.end_journal, thread_, options_, parts.clock}),
-      cancels_(jobs_, endings_, lookups_),
+      expiry_({jobs_, records_, removals_, parts.media, ledger_, replica_, thread_, parts.clock}),
+      endings_({jobs_, records_, slots_, timers_, ledger_, charges_, experiments_, removals_,
+                shadow_queue_, parts.media, parts.observer, parts.end_listener, parts.end_journal,
+                thread_, options_, parts.clock}),
       finishing_({jobs_, slots_, endings_, costs_, charges_, bytes_, parts.media, parts.observer,
                   thread_, parts.clock}),
       recovery_({jobs_, records_, slots_, endings_, progress_, quarantine_, fleet_, costs_,
-                 drain_state_, parts.media, parts.observer, parts.clock}),
+                 parts.media, parts.observer, parts.clock}),
       reports_({jobs_, records_, fleet_, costs_, bytes_, progress_, endings_, limits_,
                 parts.observer, parts.clock}),
-      revival_({admission_, fleet_, costs_, bytes_, parts.media, options_, parts.clock}),
+      revival_(admission_, fleet_, costs_, bytes_, parts.media, parts.clock),
       adoption_({jobs_, records_, slots_, endings_, share_, timers_, progress_, revival_, quotes_,
                  parts.media}),
-      creation_({jobs_, records_, requests_, quotes_, expiry_, progress_, share_, timers_,
-                 parts.media, parts.observer, replica_, thread_, options_, parts.clock}),
-      joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
-      drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
+      creation_(jobs_, quotes_, expiry_, parts.media, replica_, parts.clock),
+      drain_(drain_state_, jobs_, timers_, parts.clock),
       parking_({jobs_, fleet_, slots_, progress_, parts.observer}),
       models_({fleet_, parts.pool, jobs_, endings_, parts.clock}, options_.models),
       residency_({fleet_, models_, parts.observer, parts.clock}),
@@ -74,13 +70,21 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
 }
 
 absl::Status Scheduler::Recover() {
-  RestartOfFront restart({parts_.store, parts_.media, parts_.serializer, replica_, jobs_, records_,
-                          requests_, fleet_, costs_, revival_, ledger_, timers_, recovery_,
-                          endings_, options_, parts_.clock});
+  RestartOfFront restart({parts_.store, parts_.media, parts_.serializer, replica_, fleet_, costs_,
+                          ledger_, options_, parts_.clock});
   REEL_RETURN_IF_ERROR(restart.Recover());
   never_begun_ = restart.TakeNeverBegun();
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic());
   return absl::OkStatus();
+}
+
+void Scheduler::Reserve(NewJob job, Answer<Video> done) {
+  const bool detached = !job.bound;
+  creation_.Reserve(std::move(job), [this, detached, done = std::move(done)](
+                                        absl::StatusOr<Video> reserved) mutable {
+    if (!reserved.ok()) parts_.observer.JobRefused(reserved.status(), detached);
+    done(std::move(reserved));
+  });
 }
 
 absl::StatusOr<WorkerInfo> Scheduler::RestoreWorker(const std::string& worker) {
@@ -121,8 +125,6 @@ void Scheduler::SetKernelsElsewhere(
 }
 
 void Scheduler::Settle() {
-  if (jobs_.changed()) drain_.EndJobs();
-  joining_.ServeDue();
   if (!TakeChanged()) return;
   gauges_stale_ = true;
   models_.EndStranded();
@@ -179,10 +181,6 @@ void Scheduler::Fire(const Timer& timer) {
     case TimerKind::kDeadline:
       if (job != nullptr) endings_.FailByDeadline(*job, JobEvent::kEnded);
       return;
-    case TimerKind::kRejoin:
-      if (job == nullptr || !job->waits_for_owner) return;
-      return endings_.Cancel(*job, Reason::kOwnerLeft,
-                             "The server restarted, and no client asked for the video again");
     case TimerKind::kTick:
       return Tick();
   }
@@ -203,11 +201,7 @@ void Scheduler::Tick() {
   shadows_.Tick();
   gauges_stale_ = true;
   if (ticks_ % kTicksPerReap == 0) expiry_.Reap(nullptr);
-  records_.SaveKeptEnds();
-  if (ticks_ % kTicksPerSave == 0) {
-    parts_.store.PruneTombstones(parts_.clock.Wall());
-    SaveCosts();
-  }
+  if (ticks_ % kTicksPerSave == 0) SaveCosts();
 }
 
 void Scheduler::SaveCosts() {

@@ -15,7 +15,6 @@
 #include "server/front/jobs/adoption.h"
 #include "server/front/jobs/assignment.h"
 #include "server/front/jobs/byte_quota.h"
-#include "server/front/jobs/cancels.h"
 #include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
@@ -34,7 +33,6 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
-#include "server/front/jobs/joining.h"
 #include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/lookups.h"
 #include "server/front/jobs/model_changes.h"
@@ -49,7 +47,6 @@
 #include "server/front/jobs/removals.h"
 #include "server/front/jobs/replica.h"
 #include "server/front/jobs/reports.h"
-#include "server/front/jobs/request_table.h"
 #include "server/front/jobs/residency.h"
 #include "server/front/jobs/restart.h"
 #include "server/front/jobs/revival.h"
@@ -74,8 +71,8 @@ struct SchedulerParts {
   JobObserver& observer;
   const Clock& clock;
   const VideoSerializer& serializer;
+  EndJournal& end_journal;
   EndListener* end_listener = nullptr;  // may be missing
-  EndJournal* end_journal = nullptr;    // missing: it is in no fleet
   FramesComparer* comparer = nullptr;   // missing: experiments have no shadow renders
 };
 
@@ -89,15 +86,13 @@ class Scheduler {
 
   // Before anything else; blocks.
   absl::Status Recover();
-  // Does what follows from what has changed: ends jobs for a drain, answers waiting calls, fills
-  // workers that have room, completes a drain.
+  // Does what follows from what has changed: fills workers that have room, completes a drain.
   void Settle();
   // Runs the timers that are due. Returns the time until the next one.
   absl::Duration RunTimers();
   void SaveCosts();
 
   // Events: calls.
-  void Create(Caller caller) { joining_.Create(std::move(caller)); }
   void Validate(const NewJob& job, Answer<Video> done) { done(quotes_.Validate(job)); }
   void Estimate(const NewJob& job, Answer<CostEstimate> done) { done(quotes_.Estimate(job)); }
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
@@ -106,10 +101,6 @@ class Scheduler {
   void List(const ListQuery& query, Answer<ListPage> done) {
     lookups_.List(query, std::move(done));
   }
-  void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
-    cancels_.Cancel(reach, id, std::move(done));
-  }
-  void Leave(const std::string& id, LeaveReason reason) { cancels_.Leave(id, reason); }
   void Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
     expiry_.Delete(reach, id, std::move(done));
   }
@@ -133,10 +124,8 @@ class Scheduler {
   // Into service again.
   absl::StatusOr<WorkerInfo> RestoreWorker(const std::string& worker);
 
-  // Events: what a log is about to have, and what a fleet decides.
-  void Reserve(NewJob job, Answer<Video> done) {
-    creation_.Reserve(std::move(job), std::move(done));
-  }
+  // Events: what a log is about to have, and what it says.
+  void Reserve(NewJob job, Answer<Video> done);
   void DropReservation(const std::string& id) { creation_.DropReservation(id); }
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
     adoption_.Adopt(std::move(adopted), std::move(done));
@@ -165,7 +154,7 @@ class Scheduler {
   bool draining() const { return drain_state_.begun; }
   const Fleet& fleet() const { return fleet_; }
   const Replica& replica() const { return replica_; }
-  // Thread-safe after Recover: adopted videos that no worker of the process before has begun.
+  // Thread-safe after Recover: videos that no worker of the process before had begun.
   const std::set<std::string>& never_begun() const { return never_begun_; }
   // Thread-safe.
   std::vector<ExperimentReport> experiments() const { return experiments_.Reports(); }
@@ -197,7 +186,6 @@ class Scheduler {
   Replica replica_;
   std::set<std::string> never_begun_;
   JobTable jobs_;
-  RequestTable requests_;
   TimerQueue timers_;
   DrainState drain_state_;
   Fleet fleet_;
@@ -226,14 +214,12 @@ class Scheduler {
   Lookups lookups_;
   Expiry expiry_;
   Endings endings_;
-  Cancels cancels_;
   Finishing finishing_;
   Recovery recovery_;
   Reports reports_;
   Revival revival_;
   Adoption adoption_;
   Creation creation_;
-  Joining joining_;
   Drain drain_;
   Parking parking_;
   ModelChanges models_;

@@ -19,7 +19,6 @@ enum class TimerKind {
   kCloseAdmission,  // of a drain
   kCutDrain,
   kDeadline,  // of a job
-  kRejoin,    // of a job: its caller should have come back by now
   kTick,
 };
 

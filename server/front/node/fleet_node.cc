@@ -46,7 +46,7 @@ FleetNode::FleetNode(const Parts& parts)
                 parts.fitness, parts.thread, parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
                    waiters_, conditions_, holdings_, parts.thread, parts.options, parts.clock}),
-      wishes_({parts.jobs, parts.writes, parts.view, index_, beats_, faces_, waiters_, parts.thread,
+      wishes_({parts.writes, parts.view, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
       reads_({parts.jobs, parts.view, faces_, parts.thread, parts.options, parts.clock}),
       report_({parts.port, parts.writes, parts.view, index_, beats_, claimer_, holdings_,
@@ -207,8 +207,12 @@ void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> 
 void FleetNode::CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done) {
   const std::optional<ViewVideo> video = reads_.Reached(reach, id);
   if (video) return wishes_.Cancel(video->key, std::move(done));
-  if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
-  parts_.jobs.Cancel(reach, id, std::move(done));
+  // One of when this server was alone has ended: it stays as it is.
+  reads_.Find(reach, id,
+              [done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> found) mutable {
+                if (!found.ok()) return done(found.status());
+                done((*found)->Snapshot());
+              });
 }
 
 void FleetNode::Delete(const Reach& reach, const std::string& id,
@@ -228,10 +232,6 @@ void FleetNode::DeleteKnown(const Reach& reach, const std::string& id,
   }
   if (video->live()) return done(VideoStillLives(id));
   wishes_.Delete(video->key, std::move(done));
-}
-
-void FleetNode::Leave(const std::string& id, LeaveReason reason) {
-  if (!wishes_.Leave(id, reason)) parts_.jobs.Leave(id, reason);
 }
 
 void FleetNode::Drain(absl::Duration propagation, absl::Duration limit,

@@ -84,7 +84,7 @@ class FleetNode {
   void Cancel(const Reach& reach, const std::string& id, Answer<Video> done);
   void Delete(const Reach& reach, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done);
-  void Leave(const std::string& id, LeaveReason reason);
+  void Leave(const std::string& id, LeaveReason reason) { wishes_.Leave(id, reason); }
 
   // Events: of this server's own jobs.
   void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,

@@ -33,7 +33,7 @@ bool Means::CanRun(const KnownVideo& video) const {
   });
 }
 
-Means MeansOf(const JobService& jobs) {
+Means MeansOf(const Dispatcher& jobs) {
   Means means;
   for (const WorkerInfo& worker : jobs.Workers()) {
     if (worker.state != WorkerState::kReady) continue;

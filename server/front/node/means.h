@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/front/jobs/job_service.h"
+#include "server/front/jobs/dispatcher.h"
 #include "server/front/node/video_index.h"
 
 namespace reel::front {
@@ -23,6 +23,6 @@ struct Means {
   bool CanRun(const KnownVideo& video) const;
 };
 
-Means MeansOf(const JobService& jobs);
+Means MeansOf(const Dispatcher& jobs);
 
 }  // namespace reel::front

@@ -108,19 +108,17 @@ void Wishes::Join(const std::string& id, bool bound) {
   }
 }
 
-bool Wishes::Leave(const std::string& id, LeaveReason reason) {
-  const std::optional<Key> key = parts_.view.FindId(id);
-  if (!key) return false;
+void Wishes::Leave(const std::string& id, LeaveReason reason) {
   const auto found = bound_.find(id);
-  if (found == bound_.end() || --found->second > 0) return true;
+  if (found == bound_.end() || --found->second > 0) return;
   bound_.erase(found);
-  if (!MayWish(*key)) return true;
+  const std::optional<Key> key = parts_.view.FindId(id);
+  if (!key || !MayWish(*key)) return;
   const bool late = reason == LeaveReason::kDeadline;
   Write(*key, late ? CancelKind::kExpired : CancelKind::kCancelled,
         late ? EndOf(id, Reason::kDeadlinePassed, "The deadline passed before the video was done")
              : EndOf(id, Reason::kOwnerLeft, TextOf(reason)),
         [](const absl::Status&) {});
-  return true;
 }
 
 void Wishes::Tick() {

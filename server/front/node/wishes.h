@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/job_service.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
 #include "server/front/node/fold_waiters.h"
@@ -27,7 +27,6 @@ class Wishes {
   using Key = FleetState::Key;
   // What it works with; all of it outlives it.
   struct Parts {
-    Dispatcher& jobs;
     WriteQueue& writes;
     FleetView& view;
     const VideoIndex& index;
@@ -47,8 +46,8 @@ class Wishes {
 
   // A call that its video depends on.
   void Join(const std::string& id, bool bound);
-  // Whether it was one of those; the last one takes the video along.
-  bool Leave(const std::string& id, LeaveReason reason);
+  // It has ended; the last one takes the video along.
+  void Leave(const std::string& id, LeaveReason reason);
 
   // Time has passed: what is queued, or held by a silent node, ends at its deadline.
   void Tick();

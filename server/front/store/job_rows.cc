@@ -8,9 +8,9 @@
 namespace reel::front::rows {
 namespace {
 
-#define REEL_JOB_COLUMNS                                                                    \
-  "id, tenant, request_id, spec_hash, state, attempt, bound, num_conditions, create_time, " \
-  "expire_time, reserved_sequence, last_sequence, media_bytes, fragment_ends, video, block_sums"
+#define REEL_JOB_COLUMNS                                                             \
+  "id, tenant, request_id, spec_hash, state, attempt, num_conditions, create_time, " \
+  "expire_time, last_sequence, media_bytes, fragment_ends, video, block_sums"
 
 // Little-endian on every machine that Reel runs on; a data folder does not travel between kinds.
 template <typename T>
@@ -33,16 +33,14 @@ JobRow Read(const Statement& from) {
   row.spec_hash = from.GetBytes(3);
   row.state = static_cast<RowState>(from.GetInt(4));
   row.attempt = static_cast<int>(from.GetInt(5));
-  row.bound = from.GetInt(6) != 0;
-  row.num_conditions = static_cast<int>(from.GetInt(7));
-  row.create_time = from.GetTime(8, absl::InfinitePast());
-  row.expire_time = from.GetTime(9, absl::InfiniteFuture());
-  row.reserved_sequence = static_cast<uint64_t>(from.GetInt(10));
-  row.last_sequence = static_cast<uint64_t>(from.GetInt(11));
-  row.media_bytes = from.GetInt(12);
-  row.fragment_ends = Unpack<int64_t>(from.GetBytes(13));
-  row.video = from.GetBytes(14);
-  row.block_sums = Unpack<uint32_t>(from.GetBytes(15));
+  row.num_conditions = static_cast<int>(from.GetInt(6));
+  row.create_time = from.GetTime(7, absl::InfinitePast());
+  row.expire_time = from.GetTime(8, absl::InfiniteFuture());
+  row.last_sequence = static_cast<uint64_t>(from.GetInt(9));
+  row.media_bytes = from.GetInt(10);
+  row.fragment_ends = Unpack<int64_t>(from.GetBytes(11));
+  row.video = from.GetBytes(12);
+  row.block_sums = Unpack<uint32_t>(from.GetBytes(13));
   return row;
 }
 
@@ -79,10 +77,6 @@ absl::Status ReadRestarts(Database& db, JobRow& row) {
   return absl::OkStatus();
 }
 
-Statement& BindRequestId(Statement& statement, const std::string& request_id) {
-  return request_id.empty() ? statement.Null() : statement.Text(request_id);
-}
-
 absl::StatusOr<std::optional<JobRow>> ReadOne(Database& db, Statement& query) {
   REEL_ASSIGN_OR_RETURN(const bool found, query.Step());
   if (!found) return std::optional<JobRow>();
@@ -94,15 +88,16 @@ absl::StatusOr<std::optional<JobRow>> ReadOne(Database& db, Statement& query) {
 
 }  // namespace
 
+// What the log of videos has instead of the row is left empty.
 absl::Status Insert(Database& db, const JobRow& row) {
-  REEL_ASSIGN_OR_RETURN(Statement * insert,
-                        db.Use("INSERT INTO jobs (" REEL_JOB_COLUMNS
-                               ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  insert->Text(row.id).Text(row.tenant);
-  BindRequestId(*insert, row.request_id).Text(row.spec_hash).Int(static_cast<int>(row.state));
-  insert->Int(row.attempt).Int(row.bound ? 1 : 0).Int(row.num_conditions);
-  insert->Time(row.create_time).Time(row.expire_time);
-  insert->Int(static_cast<int64_t>(row.reserved_sequence));
+  REEL_ASSIGN_OR_RETURN(
+      Statement * insert,
+      db.Use("INSERT INTO jobs (id, tenant, spec_hash, state, attempt, bound, num_conditions, "
+             "create_time, expire_time, reserved_sequence, last_sequence, media_bytes, "
+             "fragment_ends, video, block_sums) "
+             "VALUES (?, ?, '', ?, ?, 0, ?, ?, ?, 0, ?, ?, ?, ?, ?)"));
+  insert->Text(row.id).Text(row.tenant).Int(static_cast<int>(row.state)).Int(row.attempt);
+  insert->Int(row.num_conditions).Time(row.create_time).Time(row.expire_time);
   insert->Int(static_cast<int64_t>(row.last_sequence)).Int(row.media_bytes);
   insert->Blob(Pack(row.fragment_ends)).Blob(row.video).Blob(Pack(row.block_sums));
   REEL_RETURN_IF_ERROR(insert->Run());
@@ -112,26 +107,17 @@ absl::Status Insert(Database& db, const JobRow& row) {
 absl::Status Update(Database& db, const JobRow& row) {
   REEL_ASSIGN_OR_RETURN(
       Statement * update,
-      db.Use("UPDATE jobs SET request_id = ?, state = ?, attempt = ?, bound = ?, "
-             "num_conditions = ?, expire_time = ?, reserved_sequence = ?, last_sequence = ?, "
-             "media_bytes = ?, fragment_ends = ?, video = ?, block_sums = ? WHERE id = ?"));
-  BindRequestId(*update, row.request_id).Int(static_cast<int>(row.state)).Int(row.attempt);
-  update->Int(row.bound ? 1 : 0).Int(row.num_conditions).Time(row.expire_time);
-  update->Int(static_cast<int64_t>(row.reserved_sequence));
-  update->Int(static_cast<int64_t>(row.last_sequence)).Int(row.media_bytes);
+      db.Use("UPDATE jobs SET state = ?, attempt = ?, num_conditions = ?, expire_time = ?, "
+             "last_sequence = ?, media_bytes = ?, fragment_ends = ?, video = ?, block_sums = ? "
+             "WHERE id = ?"));
+  update->Int(static_cast<int>(row.state)).Int(row.attempt).Int(row.num_conditions);
+  update->Time(row.expire_time).Int(static_cast<int64_t>(row.last_sequence)).Int(row.media_bytes);
   update->Blob(Pack(row.fragment_ends)).Blob(row.video).Blob(Pack(row.block_sums));
   REEL_RETURN_IF_ERROR(update->Text(row.id).Run());
   return AddRestarts(db, row);
 }
 
-absl::Status Remove(Database& db, const std::string& id, absl::Time tombstone_until) {
-  if (tombstone_until > absl::UnixEpoch()) {
-    REEL_ASSIGN_OR_RETURN(
-        Statement * bury,
-        db.Use("INSERT OR REPLACE INTO tombstones (tenant, request_id, until) "
-               "SELECT tenant, request_id, ? FROM jobs WHERE id = ? AND request_id IS NOT NULL"));
-    REEL_RETURN_IF_ERROR(bury->Time(tombstone_until).Text(id).Run());
-  }
+absl::Status Remove(Database& db, const std::string& id) {
   for (const char* sql : {"DELETE FROM restarts WHERE job = ?", "DELETE FROM jobs WHERE id = ?"}) {
     REEL_ASSIGN_OR_RETURN(Statement * remove, db.Use(sql));
     REEL_RETURN_IF_ERROR(remove->Text(id).Run());
@@ -139,29 +125,10 @@ absl::Status Remove(Database& db, const std::string& id, absl::Time tombstone_un
   return absl::OkStatus();
 }
 
-absl::Status PruneTombstones(Database& db, absl::Time now) {
-  REEL_ASSIGN_OR_RETURN(Statement * prune, db.Use("DELETE FROM tombstones WHERE until <= ?"));
-  return prune->Time(now).Run();
-}
-
 absl::StatusOr<std::optional<JobRow>> Find(Database& db, const std::string& id) {
   REEL_ASSIGN_OR_RETURN(Statement * query,
                         db.Use("SELECT " REEL_JOB_COLUMNS " FROM jobs WHERE id = ?"));
   return ReadOne(db, query->Text(id));
-}
-
-absl::StatusOr<RequestRecord> FindRequest(Database& db, const std::string& tenant,
-                                          const std::string& request_id) {
-  RequestRecord record;
-  REEL_ASSIGN_OR_RETURN(
-      Statement * query,
-      db.Use("SELECT " REEL_JOB_COLUMNS " FROM jobs WHERE tenant = ? AND request_id = ?"));
-  REEL_ASSIGN_OR_RETURN(record.row, ReadOne(db, query->Text(tenant).Text(request_id)));
-  REEL_ASSIGN_OR_RETURN(Statement * graves,
-                        db.Use("SELECT 1 FROM tombstones WHERE tenant = ? AND request_id = ?"));
-  REEL_ASSIGN_OR_RETURN(record.tombstone, graves->Text(tenant).Text(request_id).Step());
-  graves->Reset();
-  return record;
 }
 
 absl::StatusOr<std::vector<JobRow>> Page(Database& db, const PageQuery& query) {

@@ -16,17 +16,14 @@ namespace reel::front::rows {
 
 absl::Status Insert(Database& db, const JobRow& row);
 absl::Status Update(Database& db, const JobRow& row);
-absl::Status Remove(Database& db, const std::string& id, absl::Time tombstone_until);
-absl::Status PruneTombstones(Database& db, absl::Time now);
+absl::Status Remove(Database& db, const std::string& id);
 
 absl::StatusOr<std::optional<JobRow>> Find(Database& db, const std::string& id);
-absl::StatusOr<RequestRecord> FindRequest(Database& db, const std::string& tenant,
-                                          const std::string& request_id);
 absl::StatusOr<std::vector<JobRow>> Page(Database& db, const PageQuery& query);
 absl::StatusOr<std::vector<JobRow>> Live(Database& db);
 absl::StatusOr<std::vector<JobRow>> Expired(Database& db, absl::Time now, int limit);
 absl::StatusOr<std::vector<StoredFile>> Files(Database& db);
-// Tenants and request ids.
+// Tenants and request ids, as a build before the log has left them.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> Tombstones(Database& db);
 
 absl::Status PutBlob(Database& db, const std::string& kind, const std::string& name,

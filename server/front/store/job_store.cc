@@ -26,35 +26,24 @@ struct Operation {
 
 class SqliteJobStore final : public JobStore {
  public:
-  // `reader`: of the same file; null where that is none.
-  SqliteJobStore(std::unique_ptr<Database> database, std::unique_ptr<Database> reader)
-      : database_(std::move(database)),
-        reader_(std::move(reader)),
-        thread_([this] { Loop(); }),
-        reading_thread_([this] { AnswerLookups(); }) {}
+  explicit SqliteJobStore(std::unique_ptr<Database> database)
+      : database_(std::move(database)), thread_([this] { Loop(); }) {}
 
   ~SqliteJobStore() override {
-    lookups_.Close();
-    reading_thread_.join();
     inbox_.Close();
     thread_.join();
   }
 
-  void Create(JobRow row, Durability durability, Done done) override {
-    Put([row = std::move(row)](Database& db) { return rows::Insert(db, row); }, std::move(done),
-        durability);
+  void Create(JobRow row, Done done) override {
+    Put([row = std::move(row)](Database& db) { return rows::Insert(db, row); }, std::move(done));
   }
   void Update(JobRow row, Durability durability, Done done) override {
     Put([row = std::move(row)](Database& db) { return rows::Update(db, row); }, std::move(done),
         durability);
   }
-  void Remove(std::string id, absl::Time tombstone_until, Done done) override {
-    Put([id = std::move(id),
-         tombstone_until](Database& db) { return rows::Remove(db, id, tombstone_until); },
-        std::move(done), Durability::kSynced);
-  }
-  void PruneTombstones(absl::Time now) override {
-    Put([now](Database& db) { return rows::PruneTombstones(db, now); }, nullptr);
+  void Remove(std::string id, Done done) override {
+    Put([id = std::move(id)](Database& db) { return rows::Remove(db, id); }, std::move(done),
+        Durability::kSynced);
   }
   void PutBlob(std::string kind, std::string name, std::string value) override {
     Put([kind = std::move(kind), name = std::move(name),
@@ -65,17 +54,6 @@ class SqliteJobStore final : public JobStore {
   void Find(std::string id, Reply<std::optional<JobRow>> reply) override {
     Read<std::optional<JobRow>>([id = std::move(id)](Database& db) { return rows::Find(db, id); },
                                 std::move(reply));
-  }
-  void FindRequest(std::string tenant, std::string request_id,
-                   Reply<RequestRecord> reply) override {
-    if (reader_ != nullptr) {
-      lookups_.Put([this, tenant = std::move(tenant), request_id = std::move(request_id),
-                    reply = std::move(reply)]() mutable { reply(Lookup(tenant, request_id)); });
-      return;
-    }
-    Read<RequestRecord>([tenant = std::move(tenant), request_id = std::move(request_id)](
-                            Database& db) { return rows::FindRequest(db, tenant, request_id); },
-                        std::move(reply));
   }
   void Page(PageQuery query, Reply<std::vector<JobRow>> reply) override {
     Read<std::vector<JobRow>>(
@@ -121,22 +99,6 @@ class SqliteJobStore final : public JobStore {
         });
   }
 
-  void AnswerLookups() {
-    std::vector<absl::AnyInvocable<void()>> lookups;
-    while (lookups_.TakeAll(lookups)) {
-      for (auto& lookup : lookups) lookup();
-      lookups.clear();
-    }
-  }
-
-  // Of one state of the file, row and tombstone.
-  absl::StatusOr<RequestRecord> Lookup(const std::string& tenant, const std::string& request_id) {
-    REEL_RETURN_IF_ERROR(reader_->Execute("BEGIN"));
-    auto record = rows::FindRequest(*reader_, tenant, request_id);
-    (void)reader_->Execute("COMMIT");
-    return record;
-  }
-
   void Loop() {
     std::vector<Operation> batch;
     while (inbox_.TakeAll(batch)) {
@@ -180,11 +142,9 @@ class SqliteJobStore final : public JobStore {
   }
 
   std::unique_ptr<Database> database_;
-  std::unique_ptr<Database> reader_;  // the reading thread's
-  bool synced_ = true;                // SQLite's default is FULL
+  bool synced_ = true;  // SQLite's default is FULL
   Inbox<Operation> inbox_;
-  Inbox<absl::AnyInvocable<void()>> lookups_;
-  std::thread thread_, reading_thread_;
+  std::thread thread_;
 };
 
 // DATA_LOSS for one of which a page is damaged. Reads all of it: what is found now can be saved.
@@ -225,11 +185,7 @@ absl::StatusOr<std::unique_ptr<JobStore>> OpenJobStore(const std::string& path) 
     database = OpenWhole(path);
   }
   REEL_RETURN_IF_ERROR(database.status());
-  std::unique_ptr<Database> reader;
-  if (path != ":memory:") {
-    REEL_ASSIGN_OR_RETURN(reader, Database::OpenAgain(path));
-  }
-  return std::make_unique<SqliteJobStore>(*std::move(database), std::move(reader));
+  return std::make_unique<SqliteJobStore>(*std::move(database));
 }
 
 }  // namespace reel::front

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must outlive the process, but for the media: jobs as rows, request ids and their tombstones,
-// restarts, and small blobs (model cards, the cost table). Videos are opaque bytes here.
+// What must outlive the process beside media and the log of videos: jobs as rows, their restarts,
+// and small blobs (model cards, the cost table). Videos are opaque bytes here.
 #pragma once
 
 #include <cstdint>
@@ -33,26 +33,20 @@ struct RestartRow {
 struct JobRow {
   std::string id;
   std::string tenant;
-  std::string request_id;  // empty: none, or given free
-  std::string spec_hash;   // of the spec as sent
   RowState state = RowState::kQueued;
   int attempt = 1;
-  bool bound = false;
   int num_conditions = 0;
   absl::Time create_time;
   absl::Time expire_time = absl::InfiniteFuture();  // finite in final states
-  uint64_t reserved_sequence = 0;                   // no number above it was used
   uint64_t last_sequence = 0;                       // of the final entry
   int64_t media_bytes = 0;                          // of a finished file
   std::vector<int64_t> fragment_ends;
   BlockSums block_sums;              // of a finished file
   std::vector<RestartRow> restarts;  // only ever added to
   std::string video;
-};
-
-struct RequestRecord {
-  std::optional<JobRow> row;  // the job that has the id
-  bool tombstone = false;     // it had one, which is gone
+  // Of a row that a build before the log has left; read alone. Empty: none, or given free.
+  std::string request_id;
+  std::string spec_hash;  // of the spec as sent
 };
 
 struct PageQuery {
@@ -75,15 +69,13 @@ struct StoredFile {
 };
 
 enum class Durability {
-  kSynced,  // on disk before the answer: creations and final states that no log has
+  kSynced,  // on disk before the answer: what no log has
   kLogged,  // survives the end of the process, not that of the machine
 };
 
 // Calls return at once. Everything runs in the order in which it was called, on the store's thread;
 // what waits is committed together, and then the answers come, on that thread, with no lock held.
-// An error answers every change of its commit. FindRequest alone waits for nobody's commit and sees
-// what was answered before it was called: it comes before every call with a request id, also one
-// that is refused and writes nothing.
+// An error answers every change of its commit.
 class JobStore {
  public:
   using Done = absl::AnyInvocable<void(absl::Status)>;
@@ -92,17 +84,13 @@ class JobStore {
 
   virtual ~JobStore() = default;
 
-  // ALREADY_EXISTS when (tenant, request_id) is taken.
-  virtual void Create(JobRow row, Durability durability, Done done) = 0;
+  // ALREADY_EXISTS when there is one of this id.
+  virtual void Create(JobRow row, Done done) = 0;
   // Replaces all but what is fixed at creation; restarts are added.
   virtual void Update(JobRow row, Durability durability, Done done) = 0;
-  // The row goes; `tombstone_until` keeps its request id from being used again, unless it is past.
-  virtual void Remove(std::string id, absl::Time tombstone_until, Done done) = 0;
-  virtual void PruneTombstones(absl::Time now) = 0;
+  virtual void Remove(std::string id, Done done) = 0;
 
   virtual void Find(std::string id, Reply<std::optional<JobRow>> reply) = 0;
-  virtual void FindRequest(std::string tenant, std::string request_id,
-                           Reply<RequestRecord> reply) = 0;
   // Newest first; restarts are left out.
   virtual void Page(PageQuery query, Reply<std::vector<JobRow>> reply) = 0;
   // Those that were queued or running, oldest first.

@@ -20,7 +20,7 @@ ROWS = (
     Row("proto/reel/config/v1/config.proto", ("server/front/",), but=("server/front/config/",)),
     Row("model/load_options.h", ("model/", "server/worker/engine/")),
     Row("model/generation_spec.h", ("model/ltx/", "model/ltx2/", "server/worker/", "server/front/jobs/")),
-    Row("server/front/jobs/job_service.h", ("server/front/jobs/",), structs=("NewJob", "ListQuery")),
+    Row("server/front/jobs/job_service.h", ("server/front/jobs/", "server/front/node/"), structs=("NewJob", "ListQuery")),
 )
 # Member -> why nobody has to read it
 EXEMPT = {

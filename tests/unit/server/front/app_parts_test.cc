@@ -56,7 +56,6 @@ TEST(AppParts, AServerWithALogOfItsOwnIsANodeThatIsAlone) {
   EXPECT_TRUE(node.alone);
   EXPECT_EQ(node.fleet, "eu1");
   EXPECT_EQ(node.view_file, folder->log_path());
-  EXPECT_TRUE(MakeJobOptions({}, "eu1").in_fleet);
   EXPECT_TRUE(MakeJobOptions({}, "eu1").alone);
   EXPECT_EQ(MakeJobOptions({}, "eu1").replica, "eu1");
 }

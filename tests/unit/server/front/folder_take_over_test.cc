@@ -11,12 +11,14 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "server/front/fleet/embedded_log.h"
 #include "server/front/node/logged_videos.h"
 #include "server/front/objects/file_store.h"
 #include "server/front/store/job_store.h"
+#include "server/front/store/sqlite.h"
 #include "server/front/stored_messages.h"
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
@@ -54,8 +56,6 @@ class FolderTakeOverTest : public ::testing::Test {
     JobRow row;
     row.id = video.id;
     row.tenant = video.tenant;
-    row.request_id = request_id;
-    row.spec_hash = "hash";
     row.state = static_cast<RowState>(video.state);
     row.attempt = video.attempt = attempt;
     row.create_time = video.create_time;
@@ -63,10 +63,20 @@ class FolderTakeOverTest : public ::testing::Test {
     row.last_sequence = 7;
     row.video = serializer_.Serialize(video);
     Create(std::move(row));
+    if (request_id.empty()) return;
+    Execute(absl::StrCat("UPDATE jobs SET request_id = '", request_id,
+                         "', spec_hash = 'hash' WHERE id = '", video.id, "'"));
+  }
+  // As a build before the log wrote it.
+  void Execute(const std::string& sql) {
+    const auto database = Database::OpenAgain(folder_->database_path());
+    ASSERT_TRUE(database.ok()) << database.status();
+    const absl::Status done = (*database)->Execute(sql.c_str());
+    ASSERT_TRUE(done.ok()) << done;
   }
   void Create(JobRow row) {
     ASSERT_TRUE(reel::testing::AwaitStatus([&](auto done) {
-                  store_->Create(std::move(row), Durability::kSynced, std::move(done));
+                  store_->Create(std::move(row), std::move(done));
                 }).ok());
   }
   absl::Status Take() {
@@ -117,10 +127,7 @@ TEST_F(FolderTakeOverTest, EachVideoIsAsItWas) {
 
 TEST_F(FolderTakeOverTest, ARemovedVideosRequestIdStaysTaken) {
   const std::string id = "6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d";
-  Store(VideoOf("abcdef-gone", VideoState::kSucceeded), id);
-  ASSERT_TRUE(reel::testing::AwaitStatus([&](auto done) {
-                store_->Remove("abcdef-gone", absl::Now() + absl::Hours(24), std::move(done));
-              }).ok());
+  Execute(absl::StrCat("INSERT INTO tombstones VALUES ('t', '", id, "', 9223372036854775807)"));
   ASSERT_TRUE(Take().ok());
   const FleetState state = State();
   ASSERT_EQ(state.bindings.count({"t", id}), 1U);

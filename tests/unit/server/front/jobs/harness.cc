@@ -47,39 +47,13 @@ int LimitedDisk::DiskBytes(int, int64_t& total, int64_t& available) {
   return 0;
 }
 
-void FailingStore::HoldUpdates() {
-  MutexLock lock(mutex_);
-  hold_ = true;
-}
-
-size_t FailingStore::num_held() const {
-  MutexLock lock(mutex_);
-  return held_.size();
-}
-
-void FailingStore::ReleaseUpdates() {
-  MutexLock lock(mutex_);
-  hold_ = false;
-  for (auto& update : held_) update();
-  held_.clear();
-}
-
 void FailingStore::Update(JobRow row, Durability durability, Done done) {
-  {
-    MutexLock lock(mutex_);
-    if (hold_) {
-      held_.push_back([this, row = std::move(row), durability, done = std::move(done)]() mutable {
-        store_->Update(std::move(row), durability, std::move(done));
-      });
-      return;
-    }
-  }
   if (!fail_updates) return store_->Update(std::move(row), durability, std::move(done));
   AnswerFull(std::move(done));
 }
 
-void FailingStore::Remove(std::string id, absl::Time until, Done done) {
-  if (!fail_removes) return store_->Remove(std::move(id), until, std::move(done));
+void FailingStore::Remove(std::string id, Done done) {
+  if (!fail_removes) return store_->Remove(std::move(id), std::move(done));
   AnswerFull(std::move(done));
 }
 
@@ -146,7 +120,7 @@ SeenStep StepOf(const WorkShape& shape, const model::PassWork& pass) {
 Harness::Harness() {
   options.models = {SourceOf("card"), SourceOf("late")};
   options.fill_rows = 0;  // a worker holds two jobs
-  options.in_fleet = options.alone = true;
+  options.alone = true;
 }
 
 Harness::~Harness() {
@@ -190,7 +164,7 @@ void Harness::Start() {
       options, SchedulerParts{*store, *media, pool, observer,
                               shared_clock == nullptr ? clock : *shared_clock,
                               shared_serializer == nullptr ? serializer : *shared_serializer,
-                              nullptr, end_journal, comparer});
+                              *end_journal, nullptr, comparer});
   ASSERT_TRUE(dispatcher->Start().ok());
 }
 

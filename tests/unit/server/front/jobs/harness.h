@@ -40,21 +40,15 @@ class LimitedDisk : public FileOps {
   std::atomic<int64_t> room = int64_t{1} << 40;
 };
 
-// A store whose disk can be full, or slow.
+// A store whose disk can be full.
 class FailingStore final : public JobStore {
  public:
   explicit FailingStore(std::unique_ptr<JobStore> store) : store_(std::move(store)) {}
-  void Create(JobRow row, Durability durability, Done done) override {
-    store_->Create(std::move(row), durability, std::move(done));
-  }
+  void Create(JobRow row, Done done) override { store_->Create(std::move(row), std::move(done)); }
   void Update(JobRow row, Durability durability, Done done) override;
-  void Remove(std::string id, absl::Time until, Done done) override;
-  void PruneTombstones(absl::Time now) override { store_->PruneTombstones(now); }
+  void Remove(std::string id, Done done) override;
   void Find(std::string id, Reply<std::optional<JobRow>> reply) override {
     store_->Find(std::move(id), std::move(reply));
-  }
-  void FindRequest(std::string tenant, std::string id, Reply<RequestRecord> reply) override {
-    store_->FindRequest(std::move(tenant), std::move(id), std::move(reply));
   }
   void Page(PageQuery query, Reply<std::vector<JobRow>> reply) override {
     store_->Page(std::move(query), std::move(reply));
@@ -72,19 +66,12 @@ class FailingStore final : public JobStore {
   }
 
   std::atomic<bool> fail_updates = false, fail_removes = false;
-  // Updates wait from here on, until they are let through in their order.
-  void HoldUpdates();
-  size_t num_held() const;
-  void ReleaseUpdates();
 
  private:
   // On the store's thread, as ever.
   void AnswerFull(Done done);
 
   std::unique_ptr<JobStore> store_;
-  mutable Mutex mutex_;
-  bool hold_ ABSL_GUARDED_BY(mutex_) = false;
-  std::vector<absl::AnyInvocable<void()>> held_ ABSL_GUARDED_BY(mutex_);
 };
 
 // 256x256, 4 latent frames, 10 steps, guided. Its preset "twice" has 10 steps of 200 rows and 4 of

@@ -10,19 +10,16 @@ namespace reel::front {
 namespace {
 
 constexpr std::initializer_list<Phase> kPhases = {
-    Phase::kCreating,   Phase::kQueued,    Phase::kFetching, Phase::kAssigned,
-    Phase::kRestarting, Phase::kFinishing, Phase::kEnding};
+    Phase::kQueued, Phase::kFetching, Phase::kAssigned, Phase::kFinishing, Phase::kEnding};
 constexpr std::initializer_list<JobEvent> kEvents = {
-    JobEvent::kCreated,   JobEvent::kPlaced,        JobEvent::kSent,     JobEvent::kUnsent,
-    JobEvent::kRestarted, JobEvent::kRestartStored, JobEvent::kRendered, JobEvent::kSpoiled,
-    JobEvent::kFailed,    JobEvent::kEnded};
+    JobEvent::kPlaced,   JobEvent::kSent,    JobEvent::kUnsent, JobEvent::kRestarted,
+    JobEvent::kRendered, JobEvent::kSpoiled, JobEvent::kFailed, JobEvent::kEnded};
 
 TEST(JobPhase, AVideoGoesItsWay) {
-  Phase phase = Phase::kCreating;
+  Phase phase = Phase::kQueued;
   for (JobEvent event :
-       {JobEvent::kCreated, JobEvent::kPlaced, JobEvent::kSent, JobEvent::kRestarted,
-        JobEvent::kRestartStored, JobEvent::kPlaced, JobEvent::kUnsent, JobEvent::kPlaced,
-        JobEvent::kSent, JobEvent::kRendered}) {
+       {JobEvent::kPlaced, JobEvent::kSent, JobEvent::kRestarted, JobEvent::kPlaced,
+        JobEvent::kUnsent, JobEvent::kPlaced, JobEvent::kSent, JobEvent::kRendered}) {
     const auto change = Next(phase, event);
     ASSERT_TRUE(change.has_value()) << static_cast<int>(event);
     EXPECT_EQ(change->release, Release::kNothing);
@@ -51,16 +48,17 @@ TEST(JobPhase, AnEndReleasesTheSlotAsTheWorkerKnowsOfIt) {
   EXPECT_EQ(Next(Phase::kQueued, JobEvent::kEnded)->release, Release::kNothing);
   EXPECT_EQ(Next(Phase::kFetching, JobEvent::kEnded)->release, Release::kTakeBack);
   EXPECT_EQ(Next(Phase::kAssigned, JobEvent::kEnded)->release, Release::kStop);
-  EXPECT_EQ(Next(Phase::kRestarting, JobEvent::kEnded)->release, Release::kNothing);
   EXPECT_EQ(Next(Phase::kAssigned, JobEvent::kFailed)->release, Release::kNothing);
 }
 
-TEST(JobPhase, WhatNobodyKnowsOfCannotEnd) {
-  EXPECT_FALSE(Next(Phase::kCreating, JobEvent::kEnded).has_value());
+TEST(JobPhase, NothingChangesWhatIsOnlyReserved) {
+  for (JobEvent event : kEvents) {
+    EXPECT_FALSE(Next(Phase::kReserved, event).has_value()) << static_cast<int>(event);
+  }
 }
 
 TEST(JobPhase, EveryPhaseIsReachedAndEveryEventCounts) {
-  std::set<Phase> reached = {Phase::kCreating};
+  std::set<Phase> reached = {Phase::kQueued};
   std::set<JobEvent> counted;
   for (Phase phase : kPhases) {
     for (JobEvent event : kEvents) {

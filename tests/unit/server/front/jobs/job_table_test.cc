@@ -20,11 +20,11 @@ class JobTableTest : public ::testing::Test {
   JobTable table_{clock_};
 };
 
-TEST_F(JobTableTest, ShowsATenantItsOwnJobsOnceTheyAreDurable) {
-  ActiveJob& job = Add("a", Phase::kCreating);
-  EXPECT_EQ(table_.FindOf({"t"}, "a"), nullptr);
-  EXPECT_EQ(table_.Find("a"), &job);
-  EXPECT_TRUE(table_.Apply(job, JobEvent::kCreated).has_value());
+TEST_F(JobTableTest, ShowsATenantItsOwnJobsOnceTheirLogHasThem) {
+  ActiveJob& reserved = Add("r", Phase::kReserved);
+  EXPECT_EQ(table_.FindOf({"t"}, "r"), nullptr);
+  EXPECT_EQ(table_.Find("r"), &reserved);
+  ActiveJob& job = Add("a", Phase::kQueued);
   EXPECT_EQ(table_.FindOf({"t"}, "a"), &job);
   EXPECT_EQ(table_.FindOf({"u"}, "a"), nullptr);
 }

@@ -26,8 +26,7 @@ class LoggedJobTest : public ::testing::Test {
     media_ = *OpenMediaStore({temp_.path()}, ops_);
     Video video;
     video.id = "job";
-    job_ = std::make_unique<LoggedJob>(video, JobRow{}, *media_);
-    job_->Reserve(kSequenceBlock);
+    job_ = std::make_unique<LoggedJob>(video, 0, *media_);
   }
   void Step(int step, bool keep = false, double fraction = 0) {
     Progress progress;
@@ -107,13 +106,10 @@ TEST_F(LoggedJobTest, FractionNeverFallsAndStaysInItsRange) {
   }
 }
 
-TEST_F(LoggedJobTest, UsesNoNumberThatWasNotReserved) {
-  for (int i = 0; i < 2000; ++i) Step(i);
-  EXPECT_EQ(Sequences().back(), kSequenceBlock);
-  EXPECT_TRUE(job_->wants_reservation());
-  job_->Reserve(2 * kSequenceBlock);
-  Step(1);
-  EXPECT_EQ(Sequences().back(), kSequenceBlock + 1);
+TEST_F(LoggedJobTest, NumbersAreAboveThoseOfTheOwnerBefore) {
+  LoggedJob later(job_->Snapshot(), 1'000'000, *media_);
+  EXPECT_EQ(later.NextEntry(0)->sequence, 1u);
+  EXPECT_EQ(later.TakeSequence(), 1'000'001u);
 }
 
 TEST_F(LoggedJobTest, ReadsUpToTheEndOfAFragment) {

@@ -43,7 +43,6 @@ TEST_F(LookupsTest, ListsFromEitherEnd) {
     clock.Advance(absl::Seconds(1));
   }
   Settle();
-  ASSERT_TRUE(dispatcher->ListsOldestFirst());
   ListQuery query;
   query.reach.tenant = "t";
   query.oldest_first = true;
@@ -96,19 +95,20 @@ TEST_F(LookupsTest, ADamagedRecordCostsItselfAndNotTheList) {
   EXPECT_TRUE(Delete(ids[2]).ok());
 }
 
-TEST_F(LookupsTest, ListsLiveAndStoredVideosNewestFirst) {
+TEST_F(LookupsTest, ListsNewestFirstAndByState) {
   std::vector<std::string> ids;
   for (int i = 0; i < 5; ++i) {
     JobPtr job = MustCreate(Request());
     ids.push_back(job->Snapshot().id);
     clock.Advance(absl::Seconds(1));
-    if (i < 3) {
+    if (i == 3) {
+      ASSERT_TRUE(Cancel(ids[3]).ok());
+      CancelledAtWorker(Take());
+    } else {
       RunToEnd(Take());
-      WaitForState(*job, VideoState::kSucceeded);
     }
+    WaitForEnd(*job);
   }
-  const Sent running = Take();
-  Progress(running, model::Stage::kDenoise, 2);
   Settle();
   ListQuery query;
   query.reach.tenant = "t";
@@ -118,8 +118,7 @@ TEST_F(LookupsTest, ListsLiveAndStoredVideosNewestFirst) {
   EXPECT_TRUE(page.more);
   EXPECT_EQ(page.videos[0].id, ids[4]);
   EXPECT_EQ(page.videos[1].id, ids[3]);
-  EXPECT_EQ(page.videos[1].state, VideoState::kRunning);
-  EXPECT_EQ(page.videos[1].progress.step, 2);  // as it is now, not as it was stored
+  EXPECT_EQ(page.videos[1].state, VideoState::kCancelled);
   EXPECT_EQ(page.videos[2].tenant, "t");
   query.before_time = page.videos.back().create_time;
   query.before_id = page.videos.back().id;
@@ -130,7 +129,7 @@ TEST_F(LookupsTest, ListsLiveAndStoredVideosNewestFirst) {
 
   ListQuery filtered;
   filtered.reach.tenant = "t";
-  filtered.states = {VideoState::kRunning};
+  filtered.states = {VideoState::kCancelled};
   page = List(filtered);
   ASSERT_EQ(page.videos.size(), 1u);
   EXPECT_EQ(page.videos[0].id, ids[3]);

@@ -85,7 +85,7 @@ class MixedPoolFixture : public SchedulerFixture {
   }
   void Ends(const std::string& prompt) {
     const Sent& sent = sent_.at(prompt);
-    scheduler_->Cancel({"t"}, sent.assignment.ref.job, [](const auto&) {});
+    scheduler_->EndAdopted(sent.assignment.ref.job, absl::OkStatus());
     scheduler_->Report(
         {sent.worker, sent.assignment.ref, JobFailed{absl::CancelledError("cancelled"), false}});
   }

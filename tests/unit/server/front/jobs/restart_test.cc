@@ -123,9 +123,7 @@ TEST_F(RestartTest, AJobThatCannotBeReadIsNotStuck) {
   row.state = RowState::kRunning;
   row.create_time = clock.Wall();
   row.video = "nonsense";
-  ASSERT_TRUE(AwaitStatus([&](auto done) {
-                store->Create(row, Durability::kSynced, std::move(done));
-              }).ok());
+  ASSERT_TRUE(AwaitStatus([&](auto done) { store->Create(row, std::move(done)); }).ok());
   Start();
   Settle();
   EXPECT_EQ(ReasonOf(Find("r0-broken").status()), Reason::kVideoNotFound);

@@ -8,14 +8,11 @@ namespace {
 
 JobRow Row() {
   JobRow row;
-  row.request_id = "request";
-  row.bound = true;
   row.num_conditions = 2;
-  row.reserved_sequence = kSequenceBlock;
   return row;
 }
 
-TEST(RowEvent, ARestartQueuesTheNextAttemptAndTakesAFurtherBlock) {
+TEST(RowEvent, ARestartQueuesTheNextAttempt) {
   JobRow row = Row();
   Apply(RowStarted{}, row);
   EXPECT_EQ(row.state, RowState::kRunning);
@@ -29,35 +26,25 @@ TEST(RowEvent, ARestartQueuesTheNextAttemptAndTakesAFurtherBlock) {
   EXPECT_EQ(row.state, RowState::kQueued);
   EXPECT_EQ(row.attempt, 3);
   EXPECT_EQ(row.restarts.size(), 2u);
-  EXPECT_EQ(row.reserved_sequence, 3 * kSequenceBlock);
   EXPECT_EQ(row.num_conditions, 2);
 }
 
-TEST(RowEvent, ASuccessKeepsItsRequestIdAndItsMedia) {
+TEST(RowEvent, ASuccessKeepsItsMedia) {
   JobRow row = Row();
   Apply(RowSucceeded{absl::FromUnixSeconds(9), 7, {3, 7}, 42, {1}}, row);
   EXPECT_EQ(row.state, RowState::kSucceeded);
-  EXPECT_EQ(row.request_id, "request");
   EXPECT_EQ(row.media_bytes, 7);
   EXPECT_EQ(row.fragment_ends.size(), 2u);
   EXPECT_EQ(row.block_sums.size(), 1u);
   EXPECT_EQ(row.last_sequence, 42u);
-  EXPECT_EQ(row.reserved_sequence, kSequenceBlock);
   EXPECT_EQ(row.expire_time, absl::FromUnixSeconds(9));
   EXPECT_EQ(row.num_conditions, 0);
 }
 
-TEST(RowEvent, ASuccessNeverTakesANumberBack) {
-  JobRow row = Row();
-  Apply(RowSucceeded{absl::UnixEpoch(), 0, {}, kSequenceBlock + 1, {}}, row);
-  EXPECT_EQ(row.reserved_sequence, kSequenceBlock + 1);
-}
-
-TEST(RowEvent, AnyOtherEndFreesTheRequestId) {
+TEST(RowEvent, AnyOtherEndKeepsNoFiles) {
   JobRow row = Row();
   Apply(RowFailed{VideoState::kCancelled, absl::FromUnixSeconds(9)}, row);
   EXPECT_EQ(row.state, RowState::kCancelled);
-  EXPECT_TRUE(row.request_id.empty());
   EXPECT_EQ(row.expire_time, absl::FromUnixSeconds(9));
   EXPECT_EQ(row.num_conditions, 0);
 }
@@ -71,15 +58,6 @@ TEST(RowEvent, ASuccessThatCouldNotBeStoredIsAsIfItHadFailed) {
   EXPECT_EQ(stored.last_sequence, 0u);
   EXPECT_TRUE(stored.fragment_ends.empty());
   EXPECT_TRUE(stored.block_sums.empty());
-}
-
-TEST(RowEvent, WhatIsSeenIsOnDiskBeforeIt) {
-  EXPECT_EQ(DurabilityOf(RowRestarted{}), Durability::kSynced);
-  EXPECT_EQ(DurabilityOf(RowSucceeded{}), Durability::kSynced);
-  EXPECT_EQ(DurabilityOf(RowFailed{}), Durability::kSynced);
-  EXPECT_EQ(DurabilityOf(RowStarted{}), Durability::kLogged);
-  EXPECT_EQ(DurabilityOf(RowReserved{}), Durability::kLogged);
-  EXPECT_EQ(DurabilityOf(RowDetached{}), Durability::kLogged);
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ class SchedulerFixture : public ::testing::Test, public Harness {
   void SetUp() override {
     OpenStores();
     scheduler_ = std::make_unique<Scheduler>(
-        options,
-        SchedulerParts{*store, *media, pool, observer, clock, serializer, nullptr, &journal},
+        options, SchedulerParts{*store, *media, pool, observer, clock, serializer, journal},
         [this](Scheduler::Task task) { inbox_.Put(std::move(task)); });
     ASSERT_TRUE(scheduler_->Recover().ok());
   }

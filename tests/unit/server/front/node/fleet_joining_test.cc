@@ -145,9 +145,7 @@ TEST_F(FleetJoiningTest, WhatIsInTheLogAlreadyIsLeftToTheFleet) {
   const size_t written = log_.subjects().size();
   Member again(log_, serializer_, "again");
   again.OpenStores();
-  ASSERT_TRUE(AwaitStatus([&](auto done) {
-                again.store->Create(row, Durability::kLogged, std::move(done));
-              }).ok());
+  ASSERT_TRUE(AwaitStatus([&](auto done) { again.store->Create(row, std::move(done)); }).ok());
   again.Begin();
   EXPECT_EQ(log_.subjects().size(), written);
   EXPECT_EQ(again.StateOf(id), VideoState::kSucceeded);

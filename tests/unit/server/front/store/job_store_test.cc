@@ -27,8 +27,6 @@ JobRow MakeRow(const std::string& id, int64_t second, const std::string& tenant 
   row.id = id;
   row.tenant = tenant;
   row.create_time = absl::FromUnixSeconds(second);
-  row.spec_hash = "hash";
-  row.reserved_sequence = 1000;
   row.video = absl::StrCat("video of ", id, std::string("\0\1", 2));
   return row;
 }
@@ -38,22 +36,17 @@ class JobStoreTest : public ::testing::Test {
   JobStoreTest() : store_(*OpenJobStore(":memory:")) {}
 
   absl::Status Create(JobRow row) {
-    return AwaitStatus(
-        [&](auto done) { store_->Create(std::move(row), Durability::kSynced, std::move(done)); });
+    return AwaitStatus([&](auto done) { store_->Create(std::move(row), std::move(done)); });
   }
   absl::Status Update(JobRow row) {
     return AwaitStatus(
         [&](auto done) { store_->Update(std::move(row), Durability::kSynced, std::move(done)); });
   }
-  absl::Status Remove(const std::string& id, absl::Time until) {
-    return AwaitStatus([&](auto done) { store_->Remove(id, until, std::move(done)); });
+  absl::Status Remove(const std::string& id) {
+    return AwaitStatus([&](auto done) { store_->Remove(id, std::move(done)); });
   }
   std::optional<JobRow> Find(const std::string& id) {
     return *Await<std::optional<JobRow>>([&](auto done) { store_->Find(id, std::move(done)); });
-  }
-  RequestRecord FindRequest(const std::string& tenant, const std::string& request_id) {
-    return *Await<RequestRecord>(
-        [&](auto done) { store_->FindRequest(tenant, request_id, std::move(done)); });
   }
   std::vector<std::string> Page(PageQuery query) {
     const auto rows =
@@ -68,8 +61,6 @@ class JobStoreTest : public ::testing::Test {
 
 TEST_F(JobStoreTest, GivesBackWhatItWasGiven) {
   JobRow row = MakeRow("a", 5);
-  row.request_id = "r";
-  row.bound = true;
   row.num_conditions = 2;
   ASSERT_TRUE(Create(row).ok());
   row.state = RowState::kSucceeded;
@@ -85,10 +76,8 @@ TEST_F(JobStoreTest, GivesBackWhatItWasGiven) {
   const auto found = Find("a");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->video, row.video);
-  EXPECT_EQ(found->request_id, "r");
   EXPECT_EQ(found->state, RowState::kSucceeded);
   EXPECT_EQ(found->attempt, 2);
-  EXPECT_TRUE(found->bound);
   EXPECT_EQ(found->num_conditions, 2);
   EXPECT_EQ(found->create_time, absl::FromUnixSeconds(5));
   EXPECT_EQ(found->expire_time, absl::FromUnixSeconds(99));
@@ -113,85 +102,20 @@ TEST_F(JobStoreTest, AddsRestartsOnce) {
   EXPECT_EQ(Find("a")->restarts.size(), 2u);
 }
 
-TEST_F(JobStoreTest, LetsOneJobHaveARequestId) {
-  JobRow first = MakeRow("a", 1), second = MakeRow("b", 2), other = MakeRow("c", 3, "u");
-  first.request_id = second.request_id = other.request_id = "r";
-  EXPECT_TRUE(Create(first).ok());
-  EXPECT_EQ(Create(second).code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_FALSE(Find("b").has_value());
-  EXPECT_TRUE(Create(other).ok());  // another tenant's ids are its own
-  EXPECT_EQ(FindRequest("t", "r").row->id, "a");
-  EXPECT_EQ(FindRequest("u", "r").row->id, "c");
-}
-
-TEST_F(JobStoreTest, AllowsAnyNumberOfJobsWithoutRequestId) {
+TEST_F(JobStoreTest, AnIdIsOneRows) {
   EXPECT_TRUE(Create(MakeRow("a", 1)).ok());
-  EXPECT_TRUE(Create(MakeRow("b", 1)).ok());
+  EXPECT_EQ(Create(MakeRow("a", 2)).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(Create(MakeRow("b", 2)).ok());
 }
 
-TEST_F(JobStoreTest, GivesARequestIdFree) {
+TEST_F(JobStoreTest, ARemovedRowIsGoneWithItsRestarts) {
   JobRow row = MakeRow("a", 1);
-  row.request_id = "r";
+  row.restarts = {{5, absl::FromUnixSeconds(1), "X", 2}};
   ASSERT_TRUE(Create(row).ok());
-  row.request_id.clear();
-  row.state = RowState::kFailed;
-  ASSERT_TRUE(Update(row).ok());
-  EXPECT_FALSE(FindRequest("t", "r").row.has_value());
-  JobRow next = MakeRow("b", 2);
-  next.request_id = "r";
-  EXPECT_TRUE(Create(next).ok());
-}
-
-TEST_F(JobStoreTest, RemembersTheRequestIdOfARemovedJob) {
-  JobRow row = MakeRow("a", 1);
-  row.request_id = "r";
-  ASSERT_TRUE(Create(row).ok());
-  ASSERT_TRUE(Remove("a", absl::FromUnixSeconds(100)).ok());
+  ASSERT_TRUE(Remove("a").ok());
   EXPECT_FALSE(Find("a").has_value());
-  EXPECT_TRUE(FindRequest("t", "r").tombstone);
-  EXPECT_FALSE(FindRequest("u", "r").tombstone);
-  store_->PruneTombstones(absl::FromUnixSeconds(99));
-  EXPECT_TRUE(FindRequest("t", "r").tombstone);
-  store_->PruneTombstones(absl::FromUnixSeconds(100));
-  EXPECT_FALSE(FindRequest("t", "r").tombstone);
-}
-
-// As with a disk that takes its time: somebody else has the right to write.
-TEST(JobStoreFile, ARequestIdIsLookedUpWhileOthersWaitForTheDisk) {
-  reel::testing::TempFolder folder;
-  const std::string path = folder.File("reel.db");
-  auto store = *OpenJobStore(path);
-  const auto find = [&](const std::string& request_id) {
-    return *Await<RequestRecord>(
-        [&](auto done) { store->FindRequest("t", request_id, std::move(done)); });
-  };
-  JobRow first = MakeRow("a", 1), second = MakeRow("b", 2);
-  first.request_id = "first";
-  second.request_id = "second";
-  const auto create = [&](JobRow row) {
-    auto answer = std::make_shared<std::promise<absl::Status>>();
-    store->Create(std::move(row), Durability::kSynced,
-                  [answer](absl::Status status) { answer->set_value(status); });
-    return answer->get_future();
-  };
-  ASSERT_TRUE(create(first).get().ok());
-  auto other = *Database::OpenAgain(path);
-  ASSERT_TRUE(other->Execute("BEGIN IMMEDIATE").ok());
-  auto created = create(second);
-  EXPECT_EQ(find("first").row->id, "a");
-  EXPECT_FALSE(find("second").row.has_value());
-  EXPECT_EQ(created.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
-  ASSERT_TRUE(other->Execute("COMMIT").ok());
-  EXPECT_TRUE(created.get().ok());
-  EXPECT_EQ(find("second").row->id, "b");
-}
-
-TEST_F(JobStoreTest, LeavesNoTombstoneWithoutATime) {
-  JobRow row = MakeRow("a", 1);
-  row.request_id = "r";
-  ASSERT_TRUE(Create(row).ok());
-  ASSERT_TRUE(Remove("a", absl::InfinitePast()).ok());
-  EXPECT_FALSE(FindRequest("t", "r").tombstone);
+  ASSERT_TRUE(Create(MakeRow("a", 1)).ok());
+  EXPECT_TRUE(Find("a")->restarts.empty());
 }
 
 TEST_F(JobStoreTest, PagesNewestFirstWithoutGapsOrRepeats) {
@@ -243,7 +167,7 @@ TEST_F(JobStoreTest, APageOfAllTenantsCostsWhatOneTenantsDoes) {
     JobRow row = MakeRow(absl::StrCat("j", i), i, absl::StrCat("tenant", i % kTenants));
     row.video.resize(1000, 'x');
     if (i + 1 < kRows) {
-      store_->Create(std::move(row), Durability::kSynced, [](const absl::Status&) {});
+      store_->Create(std::move(row), [](const absl::Status&) {});
     } else {
       ASSERT_TRUE(Create(std::move(row)).ok());
     }
@@ -329,16 +253,13 @@ TEST_F(JobStoreTest, KeepsBlobsByKindAndName) {
 // What waits is committed together: the answers of a batch come after its commit, and one that
 // fails takes nothing of the others with it.
 TEST_F(JobStoreTest, AFailureInABatchIsItsOwn) {
-  JobRow taken = MakeRow("a", 1);
-  taken.request_id = "r";
-  ASSERT_TRUE(Create(taken).ok());
+  ASSERT_TRUE(Create(MakeRow("a", 1)).ok());
   auto answers = std::make_shared<reel::testing::Promised<int>>();
   auto failed = std::make_shared<int>(0);
   constexpr int kJobs = 50;
   for (int i = 0; i < kJobs; ++i) {
-    JobRow row = MakeRow(absl::StrCat("n", i), 2);
-    if (i % 10 == 0) row.request_id = "r";
-    store_->Create(row, Durability::kSynced,
+    const bool taken = i % 10 == 0;
+    store_->Create(MakeRow(taken ? "a" : absl::StrCat("n", i), 2),
                    [failed](absl::Status status) { *failed += status.ok() ? 0 : 1; });
   }
   store_->Find("a", [answers, failed](auto) { answers->Give(*failed); });
@@ -349,8 +270,7 @@ TEST_F(JobStoreTest, AFailureInABatchIsItsOwn) {
 
 TEST_F(JobStoreTest, FinishesWhatWasCalledBeforeItGoes) {
   auto done = std::make_shared<reel::testing::Promised<bool>>();
-  store_->Create(MakeRow("a", 1), Durability::kSynced,
-                 [done](absl::Status status) { done->Give(status.ok()); });
+  store_->Create(MakeRow("a", 1), [done](absl::Status status) { done->Give(status.ok()); });
   store_.reset();
   EXPECT_EQ(done->Take(), true);
 }

@@ -30,11 +30,10 @@ class SalvageTest : public ::testing::Test {
       JobRow row;
       row.id = absl::StrCat("job", i);
       row.tenant = "t";
-      row.request_id = absl::StrCat("request", i);
       row.create_time = absl::FromUnixSeconds(i + 1);
       row.video = std::string(700, 'v');
       row.restarts = {{5, absl::FromUnixSeconds(1), "X", 2}};
-      store->Create(row, Durability::kSynced, nullptr);
+      store->Create(row, nullptr);
     }
     store->PutBlob("card", "m", "bytes");
   }
@@ -90,16 +89,16 @@ TEST_F(SalvageTest, ADamagedPageCostsTheRowsThatAreOnIt) {
 }
 
 TEST_F(SalvageTest, ADamagedIndexCostsNothing) {
-  const std::vector<size_t> pages = Pages(kIndexLeaf, "request1");
+  const std::vector<size_t> pages = Pages(kIndexLeaf, "job1");
   ASSERT_FALSE(pages.empty());
   Damage(pages.front());
   auto store = OpenJobStore(path_);
   ASSERT_TRUE(store.ok()) << store.status();
   EXPECT_EQ(Rows(**store).size(), size_t{kRows});
-  const auto record = Await<RequestRecord>(
-      [&](auto done) { (*store)->FindRequest("t", "request7", std::move(done)); });
-  ASSERT_TRUE(record.ok());
-  EXPECT_TRUE(record->row.has_value());
+  const auto row =
+      Await<std::optional<JobRow>>([&](auto done) { (*store)->Find("job7", std::move(done)); });
+  ASSERT_TRUE(row.ok());
+  EXPECT_TRUE(row->has_value());
 }
 
 TEST_F(SalvageTest, AWholeDatabaseIsLeftAlone) {
@@ -127,9 +126,8 @@ TEST_F(SalvageTest, ADamagedLogCostsWhatIsOnlyInIt) {
     row.id = "late";
     row.tenant = "t";
     row.create_time = absl::FromUnixSeconds(1000);
-    ASSERT_TRUE(reel::testing::AwaitStatus([&](auto done) {
-                  store->Create(row, Durability::kSynced, std::move(done));
-                }).ok());
+    ASSERT_TRUE(
+        reel::testing::AwaitStatus([&](auto done) { store->Create(row, std::move(done)); }).ok());
     std::filesystem::copy(path_, temp_.File("copy.db"));
     wal = temp_.Read("reel.db-wal");
   }

@@ -117,11 +117,12 @@ TEST(Schema, TakesAFileOfVersionTwoOverWithItsReplica) {
   for (int opened = 0; opened < 2; ++opened) {
     auto store = OpenJobStore(path);
     ASSERT_TRUE(store.ok()) << store.status();
-    const auto record = reel::testing::Await<RequestRecord>(
-        [&](auto done) { (*store)->FindRequest("t", "q", std::move(done)); });
-    ASSERT_TRUE(record.ok() && record->row.has_value());
-    EXPECT_EQ(record->row->id, "r0-abcdefghijklmnopqrstuvwxyz");
-    EXPECT_EQ(record->row->block_sums, std::vector<uint32_t>{1});
+    const auto row = reel::testing::Await<std::optional<JobRow>>(
+        [&](auto done) { (*store)->Find("r0-abcdefghijklmnopqrstuvwxyz", std::move(done)); });
+    ASSERT_TRUE(row.ok() && row->has_value());
+    EXPECT_EQ((*row)->request_id, "q");
+    EXPECT_EQ((*row)->spec_hash, "h");
+    EXPECT_EQ((*row)->block_sums, std::vector<uint32_t>{1});
     EXPECT_EQ(BlobsOf(**store, "card").size(), 1u);
     // Every server of that version called its videos so.
     EXPECT_EQ(BlobsOf(**store, "replica").count("r0"), 1u);

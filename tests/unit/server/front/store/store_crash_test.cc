@@ -23,10 +23,9 @@ namespace {
     JobRow row;
     row.id = absl::StrCat("job", i);
     row.tenant = "t";
-    row.request_id = absl::StrCat("request", i);
     row.create_time = absl::FromUnixSeconds(i);
     row.video = std::string(500, 'v');
-    (*store)->Create(row, Durability::kSynced, [answers, i](absl::Status status) {
+    (*store)->Create(row, [answers, i](absl::Status status) {
       if (status.ok() && ::write(answers, &i, sizeof(i)) != sizeof(i)) ::_exit(1);
     });
     if (i % 16 == 0) {
