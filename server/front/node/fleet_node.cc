@@ -170,12 +170,13 @@ void FleetNode::WatchLease(absl::Duration now) {
 }
 
 void FleetNode::Create(Submission::Call call) {
-  const bool bound = call.job.bound;
-  call.done = [this, bound,
+  call.made = [this, bound = call.job.bound](const std::string& id, bool is_new) {
+    wishes_.Join(id, bound, is_new);
+  };
+  call.done = [this,
                done = std::move(call.done)](absl::StatusOr<std::shared_ptr<Job>> made) mutable {
     if (!made.ok()) return done(std::move(made));
     const Video video = (*made)->Snapshot();
-    wishes_.Join(video.id, bound);
     if (video.state != VideoState::kSucceeded) return done(std::move(made));
     // Its file may be here.
     reads_.Find({video.tenant}, video.id, std::move(done));

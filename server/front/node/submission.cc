@@ -66,6 +66,7 @@ void Submission::Create(Call call) {
   auto attempt = std::make_shared<Attempt>();
   attempt->job = std::move(call.job);
   attempt->spec_hash = std::move(call.spec_hash);
+  attempt->made = std::move(call.made);
   attempt->done = std::move(call.done);
   attempt->end = parts_.clock.Monotonic() + kWayPatience;
   if (call.reserved) {
@@ -252,6 +253,7 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
                       WriteClaim({parts_.options.node, parts_.options.address})});
   parts_.holdings.Expect(key, 1);
   attempt->written.reset();
+  attempt->is_new = true;
   parts_.writes.PutTogether(std::move(messages), Patience(*attempt),
                             parts_.thread.Here<absl::StatusOr<WriteResult>>(
                                 [attempt](absl::StatusOr<WriteResult> written) {
@@ -270,7 +272,9 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
         if (parts_.faces.RunsHere(key)) return Tell(attempt);
         if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
         if (!attempt->written->ok()) return Refuse(attempt, NotWritten(attempt->written->status()));
-        (*attempt->written)->outcome == Outcome::kWon ? Tell(attempt) : Next(attempt);
+        if ((*attempt->written)->outcome == Outcome::kWon) return Tell(attempt);
+        attempt->is_new = false;
+        Next(attempt);
       });
 }
 
@@ -288,6 +292,7 @@ void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteRe
   if (!written.ok() || written->outcome == Outcome::kUnknown) {
     return Refuse(attempt, NotWritten(written.status()));
   }
+  attempt->is_new = written->outcome == Outcome::kWon;
   // Written by this one or by another who had the same request id: read back, it is the answer.
   // Quotas count what is in the index, so the caller's next request counts this one.
   const auto is_known = [this, sequence = written->sequence, key = KeyOf(*attempt)] {
@@ -308,6 +313,7 @@ void Submission::Tell(const Shared& attempt) {
   if (face == nullptr) {
     return attempt->done(FleetUnavailable("The fleet's log has lost the video"));
   }
+  if (attempt->made) attempt->made(attempt->video.id, attempt->is_new);
   attempt->done(std::shared_ptr<Job>(std::move(face)));
 }
 

@@ -54,6 +54,8 @@ class Submission {
     NewJob job;
     std::string spec_hash;          // of the spec as it was sent
     std::optional<Video> reserved;  // by the dispatcher: all checks are done
+    // Just before `done`, with a video: whether it is this call's own, or was there before.
+    absl::AnyInvocable<void(const std::string& id, bool is_new)> made;
     Answer<std::shared_ptr<Job>> done;
   };
   // One of a request id at a time (RequestTurns).
@@ -65,8 +67,10 @@ class Submission {
   struct Attempt {
     NewJob job;
     std::string spec_hash;
+    absl::AnyInvocable<void(const std::string& id, bool is_new)> made;
     Answer<std::shared_ptr<Job>> done;
     Video video;
+    bool is_new = false;   // this call has written it
     std::string reserved;  // id of the dispatcher's reservation; empty: none
     bool checked = false;  // `video` is what would be written
     std::optional<absl::StatusOr<WriteResult>> written;  // what became of RequestAlone

@@ -99,12 +99,11 @@ void Wishes::Delete(const Key& key, absl::AnyInvocable<void(absl::Status)> done)
           }));
 }
 
-void Wishes::Join(const std::string& id, bool bound) {
-  if (bound) {
-    ++bound_[id];
-  } else {
-    // Somebody wants it whatever becomes of calls.
+void Wishes::Join(const std::string& id, bool bound, bool is_new) {
+  if (!bound) {
     bound_.erase(id);
+  } else if (is_new || bound_.contains(id)) {
+    ++bound_[id];
   }
 }
 

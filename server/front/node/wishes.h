@@ -44,8 +44,8 @@ class Wishes {
   // Of one that has ended.
   void Delete(const Key& key, absl::AnyInvocable<void(absl::Status)> done);
 
-  // A call that its video depends on.
-  void Join(const std::string& id, bool bound);
+  // A call that its video depends on, if it is bound and so were all before it.
+  void Join(const std::string& id, bool bound, bool is_new);
   // It has ended; the last one takes the video along.
   void Leave(const std::string& id, LeaveReason reason);
 
@@ -61,7 +61,9 @@ class Wishes {
   bool MayWish(const Key& key) const;
 
   const Parts parts_;
-  std::map<std::string, int> bound_;  // calls by video
+  // Calls by video. One that is not here somebody wants whatever becomes of calls, or may want: a
+  // process does not know who asked for it before.
+  std::map<std::string, int> bound_;
   std::set<Key> expiring_;
 };
 

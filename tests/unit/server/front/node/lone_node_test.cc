@@ -218,6 +218,26 @@ TEST_F(LoneNodeTest, AVideoEndsAsItsLastCallLeft) {
   }
 }
 
+TEST_F(LoneNodeTest, AVideoThatOneCallWantsForGoodOutlivesAllThatLeave) {
+  NewJob bound = RequestWithId("6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d"), detached = bound;
+  bound.bound = true;
+  for (const bool was_bound : {true, false}) {
+    bound.request_id.back() = detached.request_id.back() = was_bound ? '1' : '2';
+    const JobPtr job = member_.MustAsk(was_bound ? bound : detached);
+    const std::string id = job->Snapshot().id;
+    if (was_bound) {
+      member_.MustAsk(detached);
+      member_.service->Leave(id, LeaveReason::kCallerLeft);
+    }
+    EXPECT_EQ(member_.MustAsk(bound)->Snapshot().id, id);
+    member_.service->Leave(id, LeaveReason::kCallerLeft);
+    member_.service->Leave("unknown", LeaveReason::kCallerLeft);
+    member_.Pass(kTick);
+    member_.Settle();
+    EXPECT_FALSE(IsFinal(job->state())) << was_bound;
+  }
+}
+
 TEST_F(LoneNodeTest, AFullDiskMakesNoVideoOfARequestWithPictures) {
   ops_.room = 2;
   const absl::Status refused = member_.Ask(WithPicture(member_, "pixels")).status();
