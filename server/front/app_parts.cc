@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
@@ -42,11 +40,7 @@ constexpr char kAlone[] = "alone";
 // the rows are what is taken over, since this log knows nothing of meanwhile.
 absl::Status SetLogAside(const std::string& log) {
   const std::string aside = log + ".before-fleet";
-  for (const char* const part : {"-shm", "-wal", ""}) {
-    const std::string from = log + part;
-    if (std::rename(from.c_str(), (aside + part).c_str()) == 0 || errno == ENOENT) continue;
-    return absl::ErrnoToStatus(errno, absl::StrCat("The log cannot be set aside: ", from));
-  }
+  REEL_RETURN_IF_ERROR(RenameDatabase(log, aside));
   Log(LogLevel::kWarning, "This server was alone: what has ended stays here, under its names",
       {{"log", aside}});
   return absl::OkStatus();

@@ -35,10 +35,6 @@ struct Said {
   std::string payload;
 };
 
-void RemoveDatabase(const std::string& path) {
-  for (const char* const part : {"", "-wal", "-shm"}) std::remove((path + part).c_str());
-}
-
 absl::Status Rename(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, absl::StrCat("The file cannot be renamed: ", from));

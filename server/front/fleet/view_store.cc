@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/fleet/view_store.h"
 
-#include <cstdio>
-
 #include "kernels/base/status_macros.h"
 #include "server/front/fleet/view_queries.h"
 #include "server/front/fleet/view_salvage.h"
@@ -61,8 +59,7 @@ absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::OpenOnlyCopy(const std::st
 }
 
 void ViewStore::Remove(const std::string& path) {
-  if (path.empty()) return;
-  for (const char* const part : {"", "-wal", "-shm"}) std::remove((path + part).c_str());
+  if (!path.empty()) RemoveDatabase(path);
 }
 
 std::unique_ptr<ViewStore> ViewStore::InMemory() {

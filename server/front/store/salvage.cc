@@ -111,11 +111,6 @@ absl::StatusOr<int64_t> CopyAll(const std::string& from, const std::string& to,
   return rows;
 }
 
-void RemoveDatabase(const std::string& path) {
-  std::error_code ignored;
-  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end, ignored);
-}
-
 }  // namespace
 
 absl::StatusOr<Salvaged> SalvageDatabase(const std::string& path, const SalvagePlan& plan) {

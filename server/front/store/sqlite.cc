@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
@@ -165,6 +168,20 @@ absl::StatusOr<std::string> Database::QueryText(const char* sql) {
   std::string value = row ? query->GetBytes(0) : "";
   query->Reset();
   return value;
+}
+
+void RemoveDatabase(const std::string& path) {
+  for (const char* const part : {"", "-wal", "-shm"}) std::remove((path + part).c_str());
+}
+
+absl::Status RenameDatabase(const std::string& from, const std::string& to) {
+  for (const char* const part : {"-shm", "-wal", ""}) {
+    const std::string file = from + part;
+    if (std::rename(file.c_str(), (to + part).c_str()) == 0) continue;
+    if (errno == ENOENT && *part != '\0') continue;
+    return absl::ErrnoToStatus(errno, absl::StrCat("The database cannot be renamed: ", file));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace reel::front

@@ -82,6 +82,11 @@ class Database {
   std::map<const char*, std::unique_ptr<Statement>> statements_;
 };
 
+// The file of a database that nobody has open, and what SQLite keeps beside it.
+void RemoveDatabase(const std::string& path);
+// The file itself comes last: what is cut short can be done again.
+absl::Status RenameDatabase(const std::string& from, const std::string& to);
+
 // A code of SQLite as a status; a full disk is STORE_FULL.
 absl::Status SqliteStatus(int code, std::string_view message);
 
