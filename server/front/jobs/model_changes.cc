@@ -12,8 +12,14 @@
 
 namespace reel::front {
 
-ModelChanges::ModelChanges(const Parts& parts, std::vector<ModelSource> sources)
-    : parts_(parts), sources_(std::move(sources)) {
+ModelChanges::ModelChanges(Fleet& fleet, WorkerPool& pool, JobTable& jobs, Endings& endings,
+                           const Clock& clock, std::vector<ModelSource> sources)
+    : fleet_(fleet),
+      pool_(pool),
+      jobs_(jobs),
+      endings_(endings),
+      clock_(clock),
+      sources_(std::move(sources)) {
   TellOnDemand();
 }
 
@@ -22,21 +28,21 @@ void ModelChanges::TellOnDemand() {
   for (const ModelSource& source : sources_) {
     if (source.load.on_demand) on_demand.insert(source.load.name);
   }
-  parts_.fleet.SetOnDemand(std::move(on_demand));
+  fleet_.SetOnDemand(std::move(on_demand));
 }
 
 void ModelChanges::LoadOn(const std::string& worker, const std::string& model) {
   const ModelSource* source = Find(model);
   if (source == nullptr) return;
   Log(LogLevel::kInfo, "loading a model on demand", {{"model", model}, {"worker", worker}});
-  parts_.fleet.Expect(worker, model, ++revision_, parts_.clock.Monotonic());
-  parts_.pool.LoadModel(worker, source->load, revision_);
+  fleet_.Expect(worker, model, ++revision_, clock_.Monotonic());
+  pool_.LoadModel(worker, source->load, revision_);
 }
 
 void ModelChanges::PutOut(const std::string& worker, const std::string& model) {
   Log(LogLevel::kInfo, "a model makes way for another one", {{"model", model}, {"worker", worker}});
-  parts_.fleet.Unload(worker, model, /*for_good=*/false);
-  parts_.pool.PutOutModel(worker, model);
+  fleet_.Unload(worker, model, /*for_good=*/false);
+  pool_.PutOutModel(worker, model);
 }
 
 const ModelSource* ModelChanges::Find(const std::string& model) const {
@@ -48,7 +54,7 @@ const ModelSource* ModelChanges::Find(const std::string& model) const {
 std::vector<std::string> ModelChanges::WorkersOf(const ModelSource& source) const {
   if (!source.workers.empty()) return source.workers;
   std::vector<std::string> all;
-  for (const auto& [name, worker] : parts_.fleet.workers()) all.push_back(name);
+  for (const auto& [name, worker] : fleet_.workers()) all.push_back(name);
   return all;
 }
 
@@ -56,7 +62,7 @@ void ModelChanges::SetSources(std::vector<ModelSource> sources) {
   const std::vector<ModelSource> before = std::exchange(sources_, std::move(sources));
   std::vector<std::string> names;
   for (const ModelSource& source : sources_) names.push_back(source.load.name);
-  parts_.fleet.SetServed(names);
+  fleet_.SetServed(names);
   TellOnDemand();
   for (const ModelSource& old : before) {
     const ModelSource* now = Find(old.load.name);
@@ -67,8 +73,8 @@ void ModelChanges::SetSources(std::vector<ModelSource> sources) {
     const std::vector<std::string> stay = WorkersOf(*now);
     for (const std::string& worker : WorkersOf(old)) {
       if (std::count(stay.begin(), stay.end(), worker) > 0) continue;
-      parts_.fleet.Unload(worker, old.load.name);
-      parts_.pool.UnloadModel(worker, old.load.name);
+      fleet_.Unload(worker, old.load.name);
+      pool_.UnloadModel(worker, old.load.name);
     }
   }
   for (const ModelSource& source : sources_) {
@@ -78,13 +84,13 @@ void ModelChanges::SetSources(std::vector<ModelSource> sources) {
 
 absl::StatusOr<ServedModel> ModelChanges::Load(const std::string& model) {
   const ModelSource* source = Find(model);
-  if (source == nullptr) return parts_.fleet.CheckServed(model);
+  if (source == nullptr) return fleet_.CheckServed(model);
   Send(*source);
   return Shown(model);
 }
 
 absl::StatusOr<ServedModel> ModelChanges::Unload(const std::string& model) {
-  if (Find(model) == nullptr) return parts_.fleet.CheckServed(model);
+  if (Find(model) == nullptr) return fleet_.CheckServed(model);
   TakeAway(model);
   return Shown(model);
 }
@@ -94,27 +100,27 @@ void ModelChanges::Send(const ModelSource& source) {
   Log(LogLevel::kInfo, "loading a model", {{"model", name}, {"path", source.load.path}});
   ++revision_;
   for (const std::string& worker : WorkersOf(source)) {
-    parts_.fleet.Expect(worker, name, revision_, parts_.clock.Monotonic());
-    parts_.pool.LoadModel(worker, source.load, revision_);
+    fleet_.Expect(worker, name, revision_, clock_.Monotonic());
+    pool_.LoadModel(worker, source.load, revision_);
   }
   // Last, so that nobody sees it ready and without a problem in between.
-  parts_.fleet.SetUnloaded(name, false);
+  fleet_.SetUnloaded(name, false);
 }
 
 void ModelChanges::TakeAway(const std::string& model) {
   Log(LogLevel::kInfo, "unloading a model", {{"model", model}});
-  parts_.fleet.SetUnloaded(model, true);
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
-    parts_.fleet.Unload(name, model);
-    parts_.pool.UnloadModel(name, model);
+  fleet_.SetUnloaded(model, true);
+  for (const auto& [name, worker] : fleet_.workers()) {
+    fleet_.Unload(name, model);
+    pool_.UnloadModel(name, model);
   }
 }
 
 void ModelChanges::EndStranded() {
-  if (!parts_.fleet.models_gone()) return;
-  for (auto& [id, job] : parts_.jobs) {
-    if (job.phase() != Phase::kQueued || parts_.fleet.CheckServed(job.need.model).ok()) continue;
-    parts_.endings.Fail(
+  if (!fleet_.models_gone()) return;
+  for (auto& [id, job] : jobs_) {
+    if (job.phase() != Phase::kQueued || fleet_.CheckServed(job.need.model).ok()) continue;
+    endings_.Fail(
         job, JobEvent::kEnded,
         Endings::ErrorOf(job, Reason::kModelUnloaded,
                          absl::StrCat("The model was taken out of service while the video waited: ",
@@ -123,7 +129,7 @@ void ModelChanges::EndStranded() {
 }
 
 ServedModel ModelChanges::Shown(const std::string& model) const {
-  for (ServedModel& served : parts_.fleet.Models()) {
+  for (ServedModel& served : fleet_.Models()) {
     if (served.card.name == model) return std::move(served);
   }
   return {};

@@ -17,18 +17,11 @@
 
 namespace reel::front {
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class ModelChanges {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    Fleet& fleet;
-    WorkerPool& pool;
-    JobTable& jobs;
-    Endings& endings;
-    const Clock& clock;
-  };
-  ModelChanges(const Parts& parts, std::vector<ModelSource> sources);
+  ModelChanges(Fleet& fleet, WorkerPool& pool, JobTable& jobs, Endings& endings, const Clock& clock,
+               std::vector<ModelSource> sources);
 
   // Loads what is new or different, unloads what is gone. A model that a call has unloaded and that
   // has not changed stays so.
@@ -50,7 +43,11 @@ class ModelChanges {
   void TakeAway(const std::string& model);
   ServedModel Shown(const std::string& model) const;
 
-  const Parts parts_;
+  Fleet& fleet_;
+  WorkerPool& pool_;
+  JobTable& jobs_;
+  Endings& endings_;
+  const Clock& clock_;
   std::vector<ModelSource> sources_;
   int64_t revision_ = 0;  // of the latest load that was sent
 };

@@ -19,18 +19,18 @@ Newcomer NewcomerOf(const ActiveJob& job) { return {WaitingOf(job), job.need, jo
 bool Parking::IsOver(const FleetWorker& worker, const std::string& id) {
   const auto held = worker.held.find(id);
   if (held == worker.held.end()) return true;
-  const ActiveJob* job = parts_.jobs.FindAttempt(id, held->second.attempt);
+  const ActiveJob* job = jobs_.FindAttempt(id, held->second.attempt);
   return job == nullptr || !job->at_worker() || job->stage >= model::Stage::kEncode;
 }
 
 void Parking::ResumeDue() {
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
+  for (const auto& [name, worker] : fleet_.workers()) {
     for (const auto& [id, held] : worker.held) {
       if (!held.parked() || !IsOver(worker, held.parked_for)) continue;
-      ActiveJob* job = parts_.jobs.FindAttempt(id, held.attempt);
+      ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
       if (job == nullptr || !job->at_worker()) continue;
-      parts_.slots.Resume(*job);
-      parts_.progress.AddAtWorker(*job, true);
+      slots_.Resume(*job);
+      progress_.AddAtWorker(*job, true);
     }
   }
 }
@@ -38,18 +38,18 @@ void Parking::ResumeDue() {
 void Parking::ParkFor(const std::vector<ActiveJob*>& order, Preemption& preemption) {
   std::map<std::string_view, absl::Duration> ahead;  // what waits at each worker, so far
   for (const ActiveJob* job : order) {
-    FleetWorker* worker = job->at_worker() ? parts_.fleet.Find(job->worker) : nullptr;
+    FleetWorker* worker = job->at_worker() ? fleet_.Find(job->worker) : nullptr;
     if (worker == nullptr || !preemption.HasVictims(*worker)) continue;
     absl::Duration& before = ahead[worker->info.name];
     const auto victims = preemption.Victims(NewcomerOf(*job), *worker, before);
     before += job->cost.p90();
     if (victims.empty()) continue;
     // With all that it holds: it got its newcomers on the understanding that others leave.
-    const bool is_short = parts_.fleet.AccountOf(*worker).left() < 0;
+    const bool is_short = fleet_.AccountOf(*worker).left() < 0;
     Park(victims, *job, is_short);
     preemption.Forget(*worker);
   }
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
+  for (const auto& [name, worker] : fleet_.workers()) {
     if (HasSeveralTenants(worker)) ParkCompany(worker, preemption);
   }
 }
@@ -57,7 +57,7 @@ void Parking::ParkFor(const std::vector<ActiveJob*>& order, Preemption& preempti
 bool Parking::HasSeveralTenants(const FleetWorker& worker) const {
   const ActiveJob* first = nullptr;
   for (const auto& [id, held] : worker.held) {
-    const ActiveJob* job = parts_.jobs.FindAttempt(id, held.attempt);
+    const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
     if (job == nullptr) continue;
     if (first == nullptr) first = job;
     if (job->row.tenant != first->row.tenant) return true;
@@ -68,7 +68,7 @@ bool Parking::HasSeveralTenants(const FleetWorker& worker) const {
 void Parking::ParkCompany(const FleetWorker& worker, Preemption& preemption) {
   for (const auto& [id, held] : worker.held) {
     if (held.parked() || !held.started || IsOver(worker, id)) continue;
-    const ActiveJob& job = parts_.jobs.Get(id);
+    const ActiveJob& job = jobs_.Get(id);
     const auto company = preemption.Company(job, worker);
     if (company.empty()) continue;
     Park(company, job, /*to_host=*/false);
@@ -80,13 +80,13 @@ void Parking::Park(const std::vector<std::string>& ids, const ActiveJob& other, 
   for (const std::string& id : ids) {
     Log(LogLevel::kInfo, "A video is parked for another",
         {{"video", id}, {"other", other.id()}, {"worker", other.worker}});
-    parts_.slots.Park(parts_.jobs.Get(id), other.id(), to_host);
+    slots_.Park(jobs_.Get(id), other.id(), to_host);
   }
 }
 
 FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed, const Look& look,
                                bool soon) const {
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
+  for (const auto& [name, worker] : fleet_.workers()) {
     if (!look.preemption.HasVictims(worker)) continue;
     Newcomer newcomer = NewcomerOf(job);
     newcomer.waiting.devices = worker.num_devices();
@@ -99,27 +99,27 @@ FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed
     Fleet::Passed with = passed;
     with.insert(victims.begin(), victims.end());
     const Fleet::Passed leave(victims.begin(), victims.end());
-    if (parts_.fleet.CanTake(worker, job.need, with, leave)) return parts_.fleet.Find(name);
+    if (fleet_.CanTake(worker, job.need, with, leave)) return fleet_.Find(name);
   }
   return nullptr;
 }
 
 void Parking::On(const WorkerReport& from, const JobParked& parked) {
-  ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
-  HeldJob* held = parts_.fleet.FindHeld(from.ref.job);
+  ActiveJob* job = jobs_.FindAttempt(from.ref.job, from.ref.attempt);
+  HeldJob* held = fleet_.FindHeld(from.ref.job);
   if (job == nullptr || held == nullptr || !held->parked()) return;
   held->device_bytes = parked.device_bytes;
   held->parked_bytes = std::max(held->parked_bytes, parked.device_bytes);
   if (!held->told_parked) {
     held->told_parked = true;
     ++job->preemptions;
-    parts_.observer.JobPreempted();
-    parts_.progress.AddAtWorker(*job, true);
+    observer_.JobPreempted();
+    progress_.AddAtWorker(*job, true);
   } else if (held->device_bytes == 0) {
     Log(LogLevel::kInfo, "The state of a parked video is in host memory",
         {{"video", job->id()}, {"worker", job->worker}, {"bytes", held->parked_bytes}});
   }
-  if (const FleetWorker* worker = parts_.fleet.Find(job->worker)) BoundMemory(*worker);
+  if (const FleetWorker* worker = fleet_.Find(job->worker)) BoundMemory(*worker);
 }
 
 void Parking::BoundMemory(const FleetWorker& worker) {
@@ -139,7 +139,7 @@ void Parking::BoundMemory(const FleetWorker& worker) {
   const bool full =
       static_cast<double>(taken) > kNearlyFull * static_cast<double>(info.memory.total);
   if (first == nullptr || (!full && bytes <= kParkedBytesOnDevice)) return;
-  parts_.slots.MoveToHost(parts_.jobs.Get(first->first));
+  slots_.MoveToHost(jobs_.Get(first->first));
 }
 
 }  // namespace reel::front

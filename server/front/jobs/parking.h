@@ -22,23 +22,16 @@ namespace reel::front {
 inline constexpr int64_t kParkedBytesOnDevice = int64_t{2} << 30;
 inline constexpr double kNearlyFull = 0.9;
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class Parking {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobTable& jobs;
-    Fleet& fleet;
-    Slots& slots;
-    ProgressLog& progress;
-    JobObserver& observer;
-  };
   // At what waits and what runs.
   struct Look {
     Preemption& preemption;
     LookCosts& costs;
   };
-  explicit Parking(const Parts& parts) : parts_(parts) {}
+  Parking(JobTable& jobs, Fleet& fleet, Slots& slots, ProgressLog& progress, JobObserver& observer)
+      : jobs_(jobs), fleet_(fleet), slots_(slots), progress_(progress), observer_(observer) {}
 
   // Resumes those whose reason is over: what they were parked for is decoded, or is gone.
   void ResumeDue();
@@ -58,7 +51,11 @@ class Parking {
   bool IsOver(const FleetWorker& worker, const std::string& job);
   void BoundMemory(const FleetWorker& worker);
 
-  const Parts parts_;
+  JobTable& jobs_;
+  Fleet& fleet_;
+  Slots& slots_;
+  ProgressLog& progress_;
+  JobObserver& observer_;
 };
 
 }  // namespace reel::front

@@ -33,21 +33,21 @@ std::optional<std::vector<std::string>> WhoMakesWay(const FleetWorker& worker, c
 }
 
 Fleet::Names Residency::LoadFor(const Need& need, const std::set<std::string>& wanted) {
-  const FleetWorker* worker = Offering(parts_.fleet, need);
+  const FleetWorker* worker = Offering(fleet_, need);
   if (worker == nullptr) return {};
   const std::string name = worker->info.name;
-  const absl::Duration now = parts_.clock.Monotonic();
+  const absl::Duration now = clock_.Monotonic();
   const auto before = begun_.find({name, need.model});
   const bool failed = worker->failed.contains(need.model);
   if (failed && before != begun_.end() && now - before->second < kLoadAgain) return {};
-  const auto leave = WhoMakesWay(*worker, need, wanted, parts_.fleet.cards());
+  const auto leave = WhoMakesWay(*worker, need, wanted, fleet_.cards());
   if (!leave) return {name};
   for (const std::string& model : *leave) {
-    parts_.models.PutOut(name, model);
-    parts_.observer.ModelPutOut(name);
+    models_.PutOut(name, model);
+    observer_.ModelPutOut(name);
   }
   begun_[{name, need.model}] = now;
-  parts_.models.LoadOn(name, need.model);
+  models_.LoadOn(name, need.model);
   return {};
 }
 

@@ -37,24 +37,21 @@ std::optional<std::vector<std::string>> WhoMakesWay(const FleetWorker& worker, c
                                                     const std::set<std::string>& wanted,
                                                     const Cards& cards);
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class Residency {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    Fleet& fleet;
-    ModelChanges& models;
-    JobObserver& observer;
-    const Clock& clock;
-  };
-  explicit Residency(const Parts& parts) : parts_(parts) {}
+  Residency(Fleet& fleet, ModelChanges& models, JobObserver& observer, const Clock& clock)
+      : fleet_(fleet), models_(models), observer_(observer), clock_(clock) {}
 
   // For a job whose model no worker has; those before it want `wanted`. The workers that must come
   // to rest first, and are to be given nothing that comes after it.
   Fleet::Names LoadFor(const Need& need, const std::set<std::string>& wanted);
 
  private:
-  const Parts parts_;
+  Fleet& fleet_;
+  ModelChanges& models_;
+  JobObserver& observer_;
+  const Clock& clock_;
   std::map<std::pair<std::string, std::string>, absl::Duration> begun_;  // by worker and model
 };
 

@@ -21,14 +21,19 @@ constexpr size_t kMostProcesses = 4096;
 
 }  // namespace
 
-Beats::Beats(const Parts& parts)
-    : parts_(parts), nodes_(parts.options.node, parts.options.silence, kLongestGap) {}
+Beats::Beats(LogPort& port, Dispatcher& jobs, const VideoSerializer& serializer,
+             const NodeOptions& options)
+    : port_(port),
+      jobs_(jobs),
+      serializer_(serializer),
+      options_(options),
+      nodes_(options.node, options.silence, kLongestGap) {}
 
 void Beats::Tick(absl::Duration now, const Own& own) {
   Hear(now);
   // Who stands by does not beat; that it hears others has to do.
   if (!HearsItself(now)) hears_since_ = absl::InfiniteDuration();
-  nodes_.Tick(now, parts_.port.IsUp() && (own.stands_by || HearsItself(now)));
+  nodes_.Tick(now, port_.IsUp() && (own.stands_by || HearsItself(now)));
   std::map<std::string, std::shared_ptr<const NodeBeat>> alive = nodes_.Alive();
   if (processes_.size() > kMostProcesses) processes_.clear();
   // A process that has just come, also under a name that was there before, knows no cards yet.
@@ -40,21 +45,21 @@ void Beats::Tick(absl::Duration now, const Own& own) {
   TellKernels();
   const bool news = count_ == 0 || own.room != told_.room || own.draining != told_.draining ||
                     own.unfit != told_.unfit || own.holds_name != told_.holds_name;
-  if (own.stands_by || now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
+  if (own.stands_by || now - sent_ < (news ? kLeastBetween : options_.beat)) return;
   sent_ = now;
   Send(own);
 }
 
 void Beats::Hear(absl::Duration now) {
-  for (const std::string& bytes : parts_.port.TakeBeats()) {
+  for (const std::string& bytes : port_.TakeBeats()) {
     std::optional<NodeBeat> beat = ReadBeat(bytes);
     if (!beat) continue;
     for (const NodeBeat::Model& model : beat->models) {
       if (model.card.empty() || !learned_.insert(model.name).second) continue;
-      parts_.jobs.LearnCard(model.card);
+      jobs_.LearnCard(model.card);
     }
     LearnKernels(*beat);
-    if (beat->process == parts_.options.process && beat->node == parts_.options.node) {
+    if (beat->process == options_.process && beat->node == options_.node) {
       echoed_ = now;
       hears_since_ = std::min(hears_since_, now);
     }
@@ -65,11 +70,11 @@ void Beats::Hear(absl::Duration now) {
 // A connection that is cut is seen as such only seconds later, and what was written meanwhile is
 // sent when it heals: who counted the silence of others then would take from the living.
 bool Beats::HearsItself(absl::Duration now) const {
-  return now - echoed_ <= std::max(parts_.options.silence / 2, 2.5 * parts_.options.beat);
+  return now - echoed_ <= std::max(options_.silence / 2, 2.5 * options_.beat);
 }
 
 void Beats::LearnKernels(const NodeBeat& beat) {
-  if (beat.kernels.empty() || beat.node == parts_.options.node) return;
+  if (beat.kernels.empty() || beat.node == options_.node) return;
   Lists& lists = kernels_[beat.node];
   lists.clear();
   for (const NodeBeat::Model& model : beat.models) {
@@ -96,41 +101,41 @@ void Beats::TellKernels() {
   for (const auto& [model, lists] : told_kernels_) {
     told[model].assign(lists.begin(), lists.end());
   }
-  parts_.jobs.SetKernelsElsewhere(std::move(told));
+  jobs_.SetKernelsElsewhere(std::move(told));
 }
 
 void Beats::Send(const Own& own) {
   told_ = own;
   NodeBeat beat;
-  beat.node = parts_.options.node;
-  beat.address = parts_.options.address;
-  beat.build = parts_.options.build;
-  beat.process = parts_.options.process;
+  beat.node = options_.node;
+  beat.address = options_.address;
+  beat.build = options_.build;
+  beat.process = options_.process;
   beat.position = own.position;
   beat.claimed = own.claimed;
   beat.room = own.room;
   beat.draining = own.draining;
   beat.unfit = own.unfit;
   beat.holds_name = own.holds_name;
-  beat.prompt_keys = parts_.options.seal.Ids();
+  beat.prompt_keys = options_.seal.Ids();
   const bool with_cards = count_++ % kBeatsPerCard == 0;
-  const Means means = MeansOf(parts_.jobs);
-  for (const ServedModel& model : parts_.jobs.Models()) {
+  const Means means = MeansOf(jobs_);
+  for (const ServedModel& model : jobs_.Models()) {
     if (!model.has_card) continue;
     const std::string& name = model.card.name;
     beat.models.push_back({name,
                            own.unfit.empty() && means.models.contains(name) ? means.in_groups : 0,
-                           with_cards ? parts_.serializer.SerializeCard(model.card) : ""});
+                           with_cards ? serializer_.SerializeCard(model.card) : ""});
   }
   if (with_cards) AddKernels(means, beat);
-  parts_.port.SendBeat(beat.node, WriteBeat(beat));
+  port_.SendBeat(beat.node, WriteBeat(beat));
 }
 
 // Workers of one kind have the same.
 void Beats::AddKernels(const Means& means, NodeBeat& beat) const {
   for (const WorkerInfo& worker : means.workers) {
     if (worker.kernels.empty()) continue;
-    std::string list = parts_.serializer.SerializeKernels(worker.kernels);
+    std::string list = serializer_.SerializeKernels(worker.kernels);
     const auto known = std::find(beat.kernels.begin(), beat.kernels.end(), list);
     const int place = static_cast<int>(known - beat.kernels.begin());
     if (known == beat.kernels.end()) beat.kernels.push_back(std::move(list));
@@ -147,7 +152,7 @@ void Beats::AddKernels(const Means& means, NodeBeat& beat) const {
 std::set<std::string> Beats::NodesWith(const std::string& model) const {
   std::set<std::string> nodes;
   for (const auto& [name, beat] : alive_) {
-    if (name == parts_.options.node || beat->draining) continue;
+    if (name == options_.node || beat->draining) continue;
     const bool has = std::any_of(beat->models.begin(), beat->models.end(),
                                  [&](const auto& one) { return one.name == model; });
     if (has) nodes.insert(name);
@@ -158,7 +163,7 @@ std::set<std::string> Beats::NodesWith(const std::string& model) const {
 std::map<std::string, int> Beats::ServersOf(const std::string& model) const {
   std::map<std::string, int> servers;
   for (const auto& [name, beat] : alive_) {
-    if (name == parts_.options.node || !beat->claims()) continue;
+    if (name == options_.node || !beat->claims()) continue;
     const bool has = std::any_of(
         beat->models.begin(), beat->models.end(),
         [&](const NodeBeat::Model& one) { return one.name == model && one.ready_devices > 0; });
@@ -180,7 +185,7 @@ std::set<std::string> Beats::ReadyModels() const {
 
 bool Beats::KnowsModels(absl::Duration now) const {
   // Others beat once in that time, and answer a newcomer with their cards sooner.
-  if (now - hears_since_ < 2 * parts_.options.beat) return false;
+  if (now - hears_since_ < 2 * options_.beat) return false;
   bool some = false;
   for (const auto& [name, beat] : alive_) {
     for (const NodeBeat::Model& model : beat->models) {
@@ -197,9 +202,7 @@ bool Beats::IsServing(const std::string& node) const {
   return !nodes_.IsSilent(node);
 }
 
-bool Beats::IsFirst() const {
-  return alive_.empty() || parts_.options.node <= alive_.begin()->first;
-}
+bool Beats::IsFirst() const { return alive_.empty() || options_.node <= alive_.begin()->first; }
 
 int Beats::NumDevices() const {
   int devices = 0;
@@ -215,7 +218,7 @@ int Beats::NumDevices() const {
 int Beats::NumServing() const {
   int serving = 1;
   for (const auto& [name, beat] : alive_) {
-    serving += name != parts_.options.node && beat->claims() ? 1 : 0;
+    serving += name != options_.node && beat->claims() ? 1 : 0;
   }
   return serving;
 }

@@ -18,17 +18,11 @@
 
 namespace reel::front {
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class Beats {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    LogPort& port;
-    Dispatcher& jobs;
-    const VideoSerializer& serializer;
-    const NodeOptions& options;
-  };
-  explicit Beats(const Parts& parts);
+  Beats(LogPort& port, Dispatcher& jobs, const VideoSerializer& serializer,
+        const NodeOptions& options);
 
   // What is told of this node.
   struct Own {
@@ -74,7 +68,10 @@ class Beats {
   void Send(const Own& own);
   void AddKernels(const Means& means, NodeBeat& beat) const;
 
-  const Parts parts_;
+  LogPort& port_;
+  Dispatcher& jobs_;
+  const VideoSerializer& serializer_;
+  const NodeOptions& options_;
   NodeTable nodes_;
   std::map<std::string, std::shared_ptr<const NodeBeat>> alive_;  // as of the last tick
   absl::Duration sent_ = -absl::InfiniteDuration();

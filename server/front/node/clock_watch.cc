@@ -19,8 +19,15 @@ absl::Status Ask(LogPort& port, FleetClock& clock) {
 
 }  // namespace
 
-ClockWatch::ClockWatch(const Parts& parts) : parts_(parts) {
-  asked_ = Ask(parts_.port, parts_.clock);
+ClockWatch::ClockWatch(LogPort& port, TaskPool& looks, const OwnThread& thread, FleetClock& clock,
+                       Fitness& fitness, const NodeOptions& options)
+    : port_(port),
+      looks_(looks),
+      thread_(thread),
+      clock_(clock),
+      fitness_(fitness),
+      options_(options) {
+  asked_ = Ask(port_, clock_);
   Judge();
 }
 
@@ -28,30 +35,30 @@ void ClockWatch::Tick(absl::Duration now) {
   Judge();
   if (asking_ || now < next_) return;
   next_ = now + kBetweenAsks;
-  auto told =
-      parts_.thread.Here<absl::Status>([this](const absl::Status& status) { OnAsked(status); });
-  asking_ = parts_.looks.Put([&port = parts_.port, &clock = parts_.clock,
-                              told = std::move(told)]() mutable { told(Ask(port, clock)); });
+  auto told = thread_.Here<absl::Status>([this](const absl::Status& status) { OnAsked(status); });
+  asking_ = looks_.Put([&port = port_, &clock = clock_, told = std::move(told)]() mutable {
+    told(Ask(port, clock));
+  });
 }
 
 void ClockWatch::OnAsked(const absl::Status& status) {
   asking_ = false;
   asked_ = status;
-  if (!status.ok() && !parts_.clock.Skew()) next_ = -absl::InfiniteDuration();
+  if (!status.ok() && !clock_.Skew()) next_ = -absl::InfiniteDuration();
   Judge();
 }
 
 void ClockWatch::Judge() {
-  const std::optional<absl::Duration> skew = parts_.clock.Skew();
+  const std::optional<absl::Duration> skew = clock_.Skew();
   std::string why;
   if (!skew && !absl::IsUnimplemented(asked_)) {
     why = "the brokers have not told their time yet";
-  } else if (skew && absl::AbsDuration(*skew) > parts_.options.max_clock_skew) {
+  } else if (skew && absl::AbsDuration(*skew) > options_.max_clock_skew) {
     // Rounded, so that beats tell it as news only when it is some.
     why = SkewText(*skew, absl::Milliseconds(100));
   }
   agrees_ = why.empty();
-  parts_.fitness.Set(Unfit::kClock, why);
+  fitness_.Set(Unfit::kClock, why);
 }
 
 }  // namespace reel::front

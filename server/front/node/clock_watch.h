@@ -12,20 +12,12 @@
 
 namespace reel::front {
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class ClockWatch {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    LogPort& port;
-    TaskPool& looks;  // waits for the broker
-    const OwnThread& thread;
-    FleetClock& clock;
-    Fitness& fitness;
-    const NodeOptions& options;
-  };
   // Asks at once, and waits for the answer: nothing is judged by a clock that nobody has looked at.
-  explicit ClockWatch(const Parts& parts);
+  ClockWatch(LogPort& port, TaskPool& looks, const OwnThread& thread, FleetClock& clock,
+             Fitness& fitness, const NodeOptions& options);
 
   // A second has passed.
   void Tick(absl::Duration now);
@@ -36,7 +28,12 @@ class ClockWatch {
   void OnAsked(const absl::Status& status);
   void Judge();
 
-  const Parts parts_;
+  LogPort& port_;
+  TaskPool& looks_;  // waits for the broker
+  const OwnThread& thread_;
+  FleetClock& clock_;
+  Fitness& fitness_;
+  const NodeOptions& options_;
   absl::Status asked_;  // the last answer
   absl::Duration next_ = -absl::InfiniteDuration();
   bool asking_ = false, agrees_ = true;

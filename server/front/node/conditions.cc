@@ -69,12 +69,12 @@ absl::Status TooMany() {
 void Conditions::Keep(const std::string& tenant, const List& conditions,
                       absl::AnyInvocable<void(absl::Status)> done) {
   auto shared = std::make_shared<decltype(done)>(std::move(done));
-  auto kept = parts_.thread.Here<absl::Status>([this, shared](const absl::Status& status) {
-    parts_.state.Note(status);
+  auto kept = thread_.Here<absl::Status>([this, shared](const absl::Status& status) {
+    state_.Note(status);
     (*shared)(status);
   });
-  const bool taken = parts_.pool->Put(
-      [store = parts_.store.objects, &options = parts_.options, tenant, conditions,
+  const bool taken = pool_->Put(
+      [store = store_.objects, &options = options_, tenant, conditions,
        kept = std::move(kept)]() mutable { kept(KeepAll({*store, options, tenant}, conditions)); });
   if (!taken) (*shared)(TooMany());
 }
@@ -83,12 +83,12 @@ void Conditions::Fetch(const std::string& tenant, const List& conditions,
                        absl::AnyInvocable<void(absl::StatusOr<std::vector<Blob>>)> done) {
   using Blobs = absl::StatusOr<std::vector<Blob>>;
   auto shared = std::make_shared<decltype(done)>(std::move(done));
-  auto fetched = parts_.thread.Here<Blobs>([this, shared](Blobs blobs) {
-    parts_.state.Note(blobs.status());
+  auto fetched = thread_.Here<Blobs>([this, shared](Blobs blobs) {
+    state_.Note(blobs.status());
     (*shared)(std::move(blobs));
   });
-  const bool taken = parts_.pool->Put([store = parts_.store.objects, &options = parts_.options,
-                                       tenant, conditions, fetched = std::move(fetched)]() mutable {
+  const bool taken = pool_->Put([store = store_.objects, &options = options_, tenant, conditions,
+                                 fetched = std::move(fetched)]() mutable {
     fetched(FetchAll({*store, options, tenant}, conditions));
   });
   if (!taken) (*shared)(TooMany());

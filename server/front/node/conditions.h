@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -19,22 +20,17 @@
 
 namespace reel::front {
 
-// Confined to the node's thread, where answers come, too.
+// Confined to the node's thread, where answers come, too. What it is given outlives it, and what
+// `pool` runs ends before it.
 class Conditions {
  public:
   using Blob = std::shared_ptr<const std::string>;
   using List = std::vector<model::Condition>;
-  // What it works with; all of it outlives it, and what `pool` runs ends before it.
-  struct Parts {
-    SharedStore store;
-    TaskPool* pool;  // null without a store
-    StoreState& state;
-    const OwnThread& thread;
-    const NodeOptions& options;
-  };
-  explicit Conditions(const Parts& parts) : parts_(parts) {}
+  Conditions(SharedStore store, TaskPool* pool, StoreState& state, const OwnThread& thread,
+             const NodeOptions& options)
+      : store_(std::move(store)), pool_(pool), state_(state), thread_(thread), options_(options) {}
 
-  bool enabled() const { return parts_.store.objects != nullptr; }
+  bool enabled() const { return store_.objects != nullptr; }
   // All of them are in the store, or `done` hears why not.
   void Keep(const std::string& tenant, const List& conditions,
             absl::AnyInvocable<void(absl::Status)> done);
@@ -43,7 +39,11 @@ class Conditions {
              absl::AnyInvocable<void(absl::StatusOr<std::vector<Blob>>)> done);
 
  private:
-  const Parts parts_;
+  const SharedStore store_;
+  TaskPool* const pool_;  // null without a store
+  StoreState& state_;
+  const OwnThread& thread_;
+  const NodeOptions& options_;
 };
 
 }  // namespace reel::front

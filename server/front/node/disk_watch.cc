@@ -20,29 +20,28 @@ constexpr absl::Duration kDiskCalm = absl::Minutes(5);
 }  // namespace
 
 void DiskWatch::Tick() {
-  if (!parts_.probe || probing_ || parts_.clock.Monotonic() < not_before_) return;
-  auto told =
-      parts_.thread.Here<absl::Status>([this](const absl::Status& status) { OnProbed(status); });
-  probing_ = parts_.probes.Put([probe = parts_.probe, writes = !good_,
-                                told = std::move(told)]() mutable { told(probe(writes)); });
+  if (!probe_ || probing_ || clock_.Monotonic() < not_before_) return;
+  auto told = thread_.Here<absl::Status>([this](const absl::Status& status) { OnProbed(status); });
+  probing_ = probes_.Put(
+      [probe = probe_, writes = !good_, told = std::move(told)]() mutable { told(probe(writes)); });
 }
 
 void DiskWatch::OnProbed(const absl::Status& status) {
   probing_ = false;
   // A failure that came meanwhile knows more.
-  if (parts_.clock.Monotonic() < not_before_) return;
+  if (clock_.Monotonic() < not_before_) return;
   good_ = status.ok();
-  parts_.fitness.Set(Unfit::kDisk, std::string(status.message()));
+  fitness_.Set(Unfit::kDisk, std::string(status.message()));
 }
 
 void DiskWatch::Fail(const absl::Status& why) {
-  const absl::Duration now = parts_.clock.Monotonic();
+  const absl::Duration now = clock_.Monotonic();
   const bool again = now - failed_ < kDiskCalm;
   pause_ = again ? std::min(2 * pause_, kLongestDiskPause) : kShortestDiskPause;
   failed_ = now;
   not_before_ = now + pause_;
   good_ = false;
-  parts_.fitness.Set(Unfit::kDisk, std::string(why.message()));
+  fitness_.Set(Unfit::kDisk, std::string(why.message()));
 }
 
 void DiskWatch::Judge(const absl::Status& error, absl::AnyInvocable<void(bool of_disk)> done) {
@@ -53,16 +52,15 @@ void DiskWatch::Judge(const absl::Status& error, absl::AnyInvocable<void(bool of
     return done(true);
   }
   // A disk that is read-only or broken shows as an internal error, as other things do.
-  if (reason != Reason::kInternal || !parts_.probe) return done(false);
+  if (reason != Reason::kInternal || !probe_) return done(false);
   // Whoever is not taken is told: the answer is one of two owners'.
   auto shared = std::make_shared<absl::AnyInvocable<void(bool)>>(std::move(done));
-  auto told = parts_.thread.Here<absl::Status>([this, shared](const absl::Status& status) {
+  auto told = thread_.Here<absl::Status>([this, shared](const absl::Status& status) {
     if (!status.ok()) Fail(status);
     (*shared)(!status.ok());
   });
-  if (parts_.probes.Put([probe = parts_.probe, told = std::move(told)]() mutable {
-        told(probe(/*writes=*/true));
-      })) {
+  if (probes_.Put(
+          [probe = probe_, told = std::move(told)]() mutable { told(probe(/*writes=*/true)); })) {
     return;
   }
   (*shared)(false);

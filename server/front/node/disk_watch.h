@@ -18,18 +18,17 @@ namespace reel::front {
 // Looks at the disk; `writes`: by writing to it, else by what it says of itself. Waits.
 using DiskProbe = std::function<absl::Status(bool writes)>;
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it. Without a probe the disk counts as
+// good.
 class DiskWatch {
  public:
-  // What it works with; all of it outlives it. Without a probe the disk counts as good.
-  struct Parts {
-    DiskProbe probe;
-    TaskPool& probes;  // one thread, which waits for the disk
-    const OwnThread& thread;
-    Fitness& fitness;
-    const Clock& clock;
-  };
-  explicit DiskWatch(Parts parts) : parts_(std::move(parts)) {}
+  DiskWatch(DiskProbe probe, TaskPool& probes, const OwnThread& thread, Fitness& fitness,
+            const Clock& clock)
+      : probe_(std::move(probe)),
+        probes_(probes),
+        thread_(thread),
+        fitness_(fitness),
+        clock_(clock) {}
 
   // A second has passed.
   void Tick();
@@ -41,7 +40,11 @@ class DiskWatch {
   void Fail(const absl::Status& why);
   void OnProbed(const absl::Status& status);
 
-  const Parts parts_;
+  const DiskProbe probe_;
+  TaskPool& probes_;  // one thread, which waits for the disk
+  const OwnThread& thread_;
+  Fitness& fitness_;
+  const Clock& clock_;
   bool good_ = true, probing_ = false;
   // A file that did not fit leaves room behind: a good probe proves little until this is over.
   absl::Duration not_before_ = -absl::InfiniteDuration();

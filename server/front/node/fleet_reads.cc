@@ -35,24 +35,22 @@ struct FleetReads::Listing {
   }
 };
 
-bool FleetReads::IsFleets(const std::string& id) const {
-  return ReplicaOf(id) == parts_.options.fleet;
-}
+bool FleetReads::IsFleets(const std::string& id) const { return ReplicaOf(id) == options_.fleet; }
 
 bool FleetReads::IsShown(const ViewVideo& video) const {
-  return video.facts.readable && !video.gone(parts_.clock.Wall());
+  return video.facts.readable && !video.gone(clock_.Wall());
 }
 
 std::optional<ViewVideo> FleetReads::Known(const Reach& reach, const std::string& id) const {
   std::optional<Key> key = Key{reach.tenant, id};
-  if (reach.everybodys) key = parts_.view.FindId(id);
+  if (reach.everybodys) key = view_.FindId(id);
   if (!key) return std::nullopt;
-  return parts_.view.FindVideo(*key);
+  return view_.FindVideo(*key);
 }
 
 absl::Status FleetReads::WhyNot(const Reach& reach, const std::string& id) const {
   const std::optional<ViewVideo> video = Known(reach, id);
-  if (!video && IsFleets(id) && !parts_.view.ready()) {
+  if (!video && IsFleets(id) && !view_.ready()) {
     return FleetUnavailable("This server's view of the fleet is behind");
   }
   const bool is_locked = video && video->facts.locked && !video->job.deleted;
@@ -74,23 +72,23 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
   const std::optional<ViewVideo> video = Reached(reach, id);
   if (!video) {
     if (IsFleets(id) || reach.from_peer) return done(WhyNot(reach, id));
-    return parts_.jobs.Find(reach, id, std::move(done));
+    return jobs_.Find(reach, id, std::move(done));
   }
   std::shared_ptr<FleetVideo> face =
-      reach.from_peer ? parts_.faces.FindForPeer(video->key) : parts_.faces.Find(video->key);
+      reach.from_peer ? faces_.FindForPeer(video->key) : faces_.Find(video->key);
   if (face == nullptr) return done(NoSuchVideo(id));
   const bool is_done = video->job.phase == FleetPhase::kSucceeded;
-  const bool is_here = is_done && video->job.owner == parts_.options.node;
+  const bool is_here = is_done && video->job.owner == options_.node;
   if (!is_here) {
-    if (is_done) parts_.faces.Keep(video->key, face);
+    if (is_done) faces_.Keep(video->key, face);
     return done(std::shared_ptr<Job>(std::move(face)));
   }
   // Its file is.
-  parts_.jobs.Find(
-      reach, id, [face, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> own) mutable {
-        if (own.ok()) face->SetLocal(*std::move(own));
-        done(std::shared_ptr<Job>(std::move(face)));
-      });
+  jobs_.Find(reach, id,
+             [face, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> own) mutable {
+               if (own.ok()) face->SetLocal(*std::move(own));
+               done(std::shared_ptr<Job>(std::move(face)));
+             });
 }
 
 std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
@@ -103,7 +101,7 @@ std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
   of_view.oldest_first = query.oldest_first;
   of_view.after_time = query.before_time;
   of_view.after_id = query.before_id;
-  of_view.now = parts_.clock.Wall();
+  of_view.now = clock_.Wall();
   of_view.size = static_cast<size_t>(query.page_size) + 1;
   for (const FleetPhase phase : kEveryPhase) {
     // What a node has claimed may still wait for its worker, and what it ends by a wish is written
@@ -114,9 +112,9 @@ std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
   }
   std::vector<Video> page;
   while (true) {
-    const std::vector<ViewVideo> found = parts_.view.Page(of_view);
+    const std::vector<ViewVideo> found = view_.Page(of_view);
     for (const ViewVideo& known : found) {
-      std::optional<Video> video = parts_.faces.Snapshot(known.key, known.job);
+      std::optional<Video> video = faces_.Snapshot(known.key, known.job);
       if (video && wants(video->state)) page.push_back(*std::move(video));
       if (page.size() == of_view.size) return page;
     }
@@ -133,7 +131,7 @@ void FleetReads::List(const ListQuery& query, Answer<ListPage> done) {
   listing->videos = FleetsPage(query);
   if (listing->videos.size() > listing->size) listing->enough = listing->videos.back().create_time;
   listing->done = std::move(done);
-  if (parts_.options.alone) return Finish(*listing);  // there are no others
+  if (options_.alone) return Finish(*listing);  // there are no others
   AskStore(std::move(listing));
 }
 
@@ -141,13 +139,13 @@ void FleetReads::List(const ListQuery& query, Answer<ListPage> done) {
 // them, and the view has them.
 void FleetReads::AskStore(std::shared_ptr<Listing> listing) {
   const ListQuery query = listing->query;
-  parts_.jobs.List(
+  jobs_.List(
       query,
-      parts_.thread.Here<absl::StatusOr<ListPage>>(
+      thread_.Here<absl::StatusOr<ListPage>>(
           [this, listing = std::move(listing)](const absl::StatusOr<ListPage>& page) mutable {
             if (!page.ok()) return listing->done(page.status());
             for (const Video& video : page->videos) {
-              if (IsFleets(video.id) || parts_.view.FindVideo({video.tenant, video.id})) continue;
+              if (IsFleets(video.id) || view_.FindVideo({video.tenant, video.id})) continue;
               listing->videos.push_back(video);
               ++listing->of_store;
             }

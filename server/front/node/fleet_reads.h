@@ -15,20 +15,18 @@
 
 namespace reel::front {
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class FleetReads {
  public:
   using Key = FleetState::Key;
-  // What it works with; all of it outlives it.
-  struct Parts {
-    Dispatcher& jobs;
-    FleetView& view;
-    VideoFaces& faces;
-    const OwnThread& thread;
-    const NodeOptions& options;
-    const Clock& clock;
-  };
-  explicit FleetReads(const Parts& parts) : parts_(parts) {}
+  FleetReads(Dispatcher& jobs, FleetView& view, VideoFaces& faces, const OwnThread& thread,
+             const NodeOptions& options, const Clock& clock)
+      : jobs_(jobs),
+        view_(view),
+        faces_(faces),
+        thread_(thread),
+        options_(options),
+        clock_(clock) {}
 
   // A video that the view has, that the caller reaches, and that has neither expired nor been
   // deleted.
@@ -52,7 +50,12 @@ class FleetReads {
   void AskStore(std::shared_ptr<Listing> listing);
   static void Finish(Listing& listing);
 
-  const Parts parts_;
+  Dispatcher& jobs_;
+  FleetView& view_;
+  VideoFaces& faces_;
+  const OwnThread& thread_;
+  const NodeOptions& options_;
+  const Clock& clock_;
 };
 
 }  // namespace reel::front

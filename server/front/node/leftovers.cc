@@ -32,11 +32,11 @@ void Leftovers::Look() {
 
 void Leftovers::NextPage(const ListQuery& query) {
   ++open_;
-  parts_.jobs.List(query, parts_.thread.Here<absl::StatusOr<ListPage>>(
-                              [this, query](const absl::StatusOr<ListPage>& page) {
-                                --open_;
-                                OnPage(query, page);
-                              }));
+  jobs_.List(query, thread_.Here<absl::StatusOr<ListPage>>(
+                        [this, query](const absl::StatusOr<ListPage>& page) {
+                          --open_;
+                          OnPage(query, page);
+                        }));
 }
 
 void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
@@ -65,13 +65,13 @@ void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
 }
 
 Leftovers::Use Leftovers::UseOf(const Key& key, const Video& video) const {
-  const std::optional<ViewVideo> known = parts_.view.FindVideo(key);
+  const std::optional<ViewVideo> known = view_.FindVideo(key);
   // Of when this server was alone; or the log has forgotten it, or is another one: nothing is
   // deleted for that.
   if (!known) return Use::kKept;
   const FleetJob& job = known->job;
   // An earlier process has read of its deletion, and may not have come to it.
-  if (job.deleted || job.owner != parts_.options.node || job.begun != EpochOf(video.attempt)) {
+  if (job.deleted || job.owner != options_.node || job.begun != EpochOf(video.attempt)) {
     return Use::kNone;
   }
   if (job.phase == FleetPhase::kClaimed) return Use::kWaits;
@@ -80,12 +80,12 @@ Leftovers::Use Leftovers::UseOf(const Key& key, const Video& video) const {
 
 void Leftovers::Find(const Key& key) {
   ++open_;
-  parts_.jobs.Find({key.first}, key.second,
-                   parts_.thread.Here<absl::StatusOr<std::shared_ptr<Job>>>(
-                       [this, key](const absl::StatusOr<std::shared_ptr<Job>>& job) {
-                         --open_;
-                         OnFound(key, job);
-                       }));
+  jobs_.Find({key.first}, key.second,
+             thread_.Here<absl::StatusOr<std::shared_ptr<Job>>>(
+                 [this, key](const absl::StatusOr<std::shared_ptr<Job>>& job) {
+                   --open_;
+                   OnFound(key, job);
+                 }));
 }
 
 // One that cannot be read is given back, and rendered again.
@@ -96,8 +96,8 @@ void Leftovers::OnFound(const Key& key, const absl::StatusOr<std::shared_ptr<Job
 
 void Leftovers::Remove(const Key& key) {
   ++open_;
-  parts_.jobs.Delete({key.first}, key.second,
-                     parts_.thread.Here<absl::Status>([this](const absl::Status&) { --open_; }));
+  jobs_.Delete({key.first}, key.second,
+               thread_.Here<absl::Status>([this](const absl::Status&) { --open_; }));
 }
 
 }  // namespace reel::front

@@ -22,19 +22,13 @@ struct Leftover {
   uint64_t last_sequence = 0;
 };
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class Leftovers {
  public:
   using Key = FleetState::Key;
-  // What it works with; all of it outlives it.
-  struct Parts {
-    Dispatcher& jobs;
-    FleetView& view;
-    const OwnThread& thread;
-    const NodeOptions& options;
-  };
-  Leftovers(const Parts& parts, std::function<void(Leftover)> found)
-      : parts_(parts), found_(std::move(found)) {}
+  Leftovers(Dispatcher& jobs, FleetView& view, const OwnThread& thread, const NodeOptions& options,
+            std::function<void(Leftover)> found)
+      : jobs_(jobs), view_(view), thread_(thread), options_(options), found_(std::move(found)) {}
 
   // The view is up to date: the first time looks through this server's store.
   void Look();
@@ -50,7 +44,10 @@ class Leftovers {
   void OnFound(const Key& key, const absl::StatusOr<std::shared_ptr<Job>>& job);
   void Remove(const Key& key);
 
-  const Parts parts_;
+  Dispatcher& jobs_;
+  FleetView& view_;
+  const OwnThread& thread_;
+  const NodeOptions& options_;
   const std::function<void(Leftover)> found_;
   bool begun_ = false;
   int open_ = 0;  // questions to the dispatcher

@@ -17,7 +17,7 @@ constexpr size_t kMostCalls = 10'000;
 }  // namespace
 
 void ViewBarrier::Wait(Done done) {
-  if (!parts_.port.IsUp()) return done(FleetUnavailable("The fleet's log cannot be reached"));
+  if (!port_.IsUp()) return done(FleetUnavailable("The fleet's log cannot be reached"));
   if (next_.size() >= kMostCalls) {
     return done(FleetUnavailable("Too many calls ask for videos that this server does not know"));
   }
@@ -27,9 +27,9 @@ void ViewBarrier::Wait(Done done) {
 
 void ViewBarrier::Ask() {
   asked_ = std::exchange(next_, {});
-  auto told = parts_.thread.Here<absl::StatusOr<uint64_t>>(
+  auto told = thread_.Here<absl::StatusOr<uint64_t>>(
       [this](absl::StatusOr<uint64_t> newest) { OnNewest(std::move(newest)); });
-  asking_ = parts_.looks.Put([&port = parts_.port, told = std::move(told)]() mutable {
+  asking_ = looks_.Put([&port = port_, told = std::move(told)]() mutable {
     told(port.Newest());
     absl::SleepFor(kDistance);
   });
@@ -41,12 +41,12 @@ void ViewBarrier::OnNewest(absl::StatusOr<uint64_t> newest) {
   std::vector<Done> calls = std::exchange(asked_, {});
   if (!next_.empty()) Ask();
   if (!newest.ok()) return Answer(std::move(calls), FleetUnavailable("The fleet's log is silent"));
-  waiting_.push_back({std::move(calls), *newest, parts_.clock.Monotonic() + kBarrierPatience});
+  waiting_.push_back({std::move(calls), *newest, clock_.Monotonic() + kBarrierPatience});
 }
 
 void ViewBarrier::Settle(bool ready, uint64_t position) {
   if (waiting_.empty()) return;
-  const absl::Duration now = parts_.clock.Monotonic();
+  const absl::Duration now = clock_.Monotonic();
   // Whoever is answered may wait again.
   std::vector<Batch> batches = std::exchange(waiting_, {});
   for (Batch& batch : batches) {

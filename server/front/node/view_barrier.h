@@ -18,17 +18,12 @@
 namespace reel::front {
 
 // Confined to the node's thread. One question to the broker answers all calls that came before it,
-// and questions keep a distance, so that no flood of calls becomes one of questions.
+// and questions keep a distance, so that no flood of calls becomes one of questions. What it is
+// given outlives it.
 class ViewBarrier {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    LogPort& port;
-    TaskPool& looks;  // one thread, which waits for the broker
-    const OwnThread& thread;
-    const Clock& clock;
-  };
-  explicit ViewBarrier(const Parts& parts) : parts_(parts) {}
+  ViewBarrier(LogPort& port, TaskPool& looks, const OwnThread& thread, const Clock& clock)
+      : port_(port), looks_(looks), thread_(thread), clock_(clock) {}
 
   // OK: the view is as new as the call; FLEET_UNAVAILABLE: it is not, after two seconds, or the log
   // does not answer.
@@ -49,7 +44,10 @@ class ViewBarrier {
   void OnNewest(absl::StatusOr<uint64_t> newest);
   static void Answer(std::vector<Done> calls, const absl::Status& status);
 
-  const Parts parts_;
+  LogPort& port_;
+  TaskPool& looks_;  // one thread, which waits for the broker
+  const OwnThread& thread_;
+  const Clock& clock_;
   std::vector<Done> next_;   // of the next question
   std::vector<Done> asked_;  // of the one that is asked
   bool asking_ = false;
