@@ -36,7 +36,7 @@ class Dispatcher final : public WorkerEvents {
   // Blocks until everything that was posted so far is done.
   void Flush();
 
-  // For a log that is about to have the video: see Creation.
+  // For a log that is about to have the video: see Reservations.
   void Reserve(NewJob job, Answer<Video> done);
   void DropReservation(const std::string& id);
   // What the log says of its jobs: see Adoption.

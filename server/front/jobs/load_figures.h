@@ -9,7 +9,7 @@
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
-#include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/drain.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_options.h"

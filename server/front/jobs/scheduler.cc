@@ -41,8 +41,7 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, preemption_, fleet_, costs_,
              options_, parts.clock}),
       quotes_(admission_, load_, quarantine_, fleet_, parts.clock),
-      lookups_(jobs_, records_, replica_),
-      expiry_({jobs_, records_, removals_, parts.media, ledger_, replica_, thread_, parts.clock}),
+      stored_({jobs_, records_, removals_, parts.media, ledger_, replica_, thread_, parts.clock}),
       endings_({jobs_, records_, slots_, timers_, ledger_, charges_, experiments_, removals_,
                 shadow_queue_, parts.media, parts.observer, parts.end_listener, parts.end_journal,
                 thread_, options_, parts.clock}),
@@ -55,7 +54,7 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       revival_(admission_, fleet_, costs_, bytes_, parts.media, parts.clock),
       adoption_({jobs_, records_, slots_, endings_, share_, timers_, progress_, revival_, quotes_,
                  parts.media}),
-      creation_(jobs_, quotes_, expiry_, parts.media, replica_, parts.clock),
+      reservations_(jobs_, quotes_, stored_, parts.media, replica_, parts.clock),
       drain_(drain_state_, jobs_, timers_, parts.clock),
       parking_(jobs_, fleet_, slots_, progress_, parts.observer),
       models_(fleet_, parts.pool, jobs_, endings_, parts.clock, options_.models),
@@ -80,8 +79,8 @@ absl::Status Scheduler::Recover() {
 
 void Scheduler::Reserve(NewJob job, Answer<Video> done) {
   const bool detached = !job.bound;
-  creation_.Reserve(std::move(job), [this, detached, done = std::move(done)](
-                                        absl::StatusOr<Video> reserved) mutable {
+  reservations_.Reserve(std::move(job), [this, detached, done = std::move(done)](
+                                            absl::StatusOr<Video> reserved) mutable {
     if (!reserved.ok()) parts_.observer.JobRefused(reserved.status(), detached);
     done(std::move(reserved));
   });
@@ -200,7 +199,7 @@ void Scheduler::Tick() {
   jobs_.MarkChanged();  // time alone may decide who should go before whom
   shadows_.Tick();
   gauges_stale_ = true;
-  if (ticks_ % kTicksPerReap == 0) expiry_.Reap(nullptr);
+  if (ticks_ % kTicksPerReap == 0) stored_.Reap(nullptr);
   if (ticks_ % kTicksPerSave == 0) SaveCosts();
 }
 

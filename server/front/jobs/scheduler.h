@@ -18,14 +18,11 @@
 #include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
-#include "server/front/jobs/creation.h"
 #include "server/front/jobs/drain.h"
-#include "server/front/jobs/drain_state.h"
 #include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/end_listener.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/experiment_board.h"
-#include "server/front/jobs/expiry.h"
 #include "server/front/jobs/finishing.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/heartbeats.h"
@@ -34,7 +31,6 @@
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/load_figures.h"
-#include "server/front/jobs/lookups.h"
 #include "server/front/jobs/model_changes.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/parking.h"
@@ -47,6 +43,7 @@
 #include "server/front/jobs/removals.h"
 #include "server/front/jobs/replica.h"
 #include "server/front/jobs/reports.h"
+#include "server/front/jobs/reservations.h"
 #include "server/front/jobs/residency.h"
 #include "server/front/jobs/restart.h"
 #include "server/front/jobs/revival.h"
@@ -54,6 +51,7 @@
 #include "server/front/jobs/shadows/shadows.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
+#include "server/front/jobs/stored_videos.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/jobs/timer_queue.h"
 #include "server/front/jobs/video_serializer.h"
@@ -96,13 +94,11 @@ class Scheduler {
   void Validate(const NewJob& job, Answer<Video> done) { done(quotes_.Validate(job)); }
   void Estimate(const NewJob& job, Answer<CostEstimate> done) { done(quotes_.Estimate(job)); }
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
-    lookups_.Find(reach, id, std::move(done));
+    stored_.Find(reach, id, std::move(done));
   }
-  void List(const ListQuery& query, Answer<ListPage> done) {
-    lookups_.List(query, std::move(done));
-  }
+  void List(const ListQuery& query, Answer<ListPage> done) { stored_.List(query, std::move(done)); }
   void Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
-    expiry_.Delete(reach, id, std::move(done));
+    stored_.Delete(reach, id, std::move(done));
   }
   void StartDrain(absl::Duration propagation, absl::Duration limit, Task done) {
     shadows_.GiveUp();
@@ -126,7 +122,7 @@ class Scheduler {
 
   // Events: what a log is about to have, and what it says.
   void Reserve(NewJob job, Answer<Video> done);
-  void DropReservation(const std::string& id) { creation_.DropReservation(id); }
+  void DropReservation(const std::string& id) { reservations_.Drop(id); }
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
     adoption_.Adopt(std::move(adopted), std::move(done));
   }
@@ -211,15 +207,14 @@ class Scheduler {
   Preemption::Parts preemption_;
   LoadFigures load_;
   Quotes quotes_;
-  Lookups lookups_;
-  Expiry expiry_;
+  StoredVideos stored_;
   Endings endings_;
   Finishing finishing_;
   Recovery recovery_;
   Reports reports_;
   Revival revival_;
   Adoption adoption_;
-  Creation creation_;
+  Reservations reservations_;
   Drain drain_;
   Parking parking_;
   ModelChanges models_;

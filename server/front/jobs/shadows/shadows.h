@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/cost_model.h"
-#include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/drain.h"
 #include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"

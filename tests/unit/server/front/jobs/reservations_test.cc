@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that are checked, and counted before their log has them.
-#include "server/front/jobs/creation.h"
+#include "server/front/jobs/reservations.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 namespace reel::front {
 namespace {
 
-class CreationTest : public ::testing::Test, public Harness {};
+class ReservationsTest : public ::testing::Test, public Harness {};
 
-TEST_F(CreationTest, AReservationCountsUntilItIsDropped) {
+TEST_F(ReservationsTest, AReservationCountsUntilItIsDropped) {
   options.max_queued_jobs = 1;
   Start();
   AddWorker();
@@ -28,7 +28,7 @@ TEST_F(CreationTest, AReservationCountsUntilItIsDropped) {
   EXPECT_TRUE(reserve().ok());
 }
 
-TEST_F(CreationTest, ARefusalIsCounted) {
+TEST_F(ReservationsTest, ARefusalIsCounted) {
   options.max_queued_jobs = 1;
   Start();
   AddWorker();
@@ -42,7 +42,7 @@ TEST_F(CreationTest, ARefusalIsCounted) {
   EXPECT_EQ(ReasonOf(observer.Get().refused[0]), Reason::kQueueFull);
 }
 
-TEST_F(CreationTest, ValidateChecksEverythingAndStartsNothing) {
+TEST_F(ReservationsTest, ValidateChecksEverythingAndStartsNothing) {
   Start();
   AddWorker();
   const auto validate = [&](NewJob job) {

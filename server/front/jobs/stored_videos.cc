@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/expiry.h"
+#include "server/front/jobs/stored_videos.h"
 
 #include <utility>
 
@@ -25,7 +25,52 @@ absl::Status NotFinal(const std::string& id) {
 
 }  // namespace
 
-void Expiry::Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
+void StoredVideos::Find(const Reach& reach, const std::string& id,
+                        Answer<std::shared_ptr<Job>> done) {
+  if (const ActiveJob* job = parts_.jobs.FindOf(reach, id))
+    return done(std::shared_ptr<Job>(job->log));
+  // Another tenant's goes the same way as an unknown one, so that time tells nothing either.
+  parts_.records.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
+    if (!row.ok()) return done(row.status());
+    if (!row->has_value() || !reach.Covers((*row)->tenant) || parts_.jobs.Find(id) != nullptr) {
+      return done(parts_.replica.NotFound(id));
+    }
+    auto stored = parts_.records.ReadBack(**row);
+    if (!stored.ok()) return done(stored.status());
+    done(std::shared_ptr<Job>(*std::move(stored)));
+  });
+}
+
+void StoredVideos::List(const ListQuery& query, Answer<ListPage> done) {
+  PageQuery page;
+  if (!query.reach.everybodys) page.tenant = query.reach.tenant;
+  for (VideoState state : query.states) page.states.push_back(static_cast<RowState>(state));
+  page.before_time = query.before_time;
+  page.before_id = query.before_id;
+  page.oldest_first = query.oldest_first;
+  page.limit = query.page_size + 1;  // one more shows whether there is more
+  parts_.records.Page(std::move(page), [this, query, done = std::move(done)](auto rows) mutable {
+    if (!rows.ok()) return done(rows.status());
+    const auto size = static_cast<size_t>(query.page_size);
+    ListPage found;
+    found.more = rows->size() > size;
+    if (found.more) rows->resize(size);
+    for (const JobRow& row : *rows) {
+      // One that cannot be read costs itself alone; the log has been told.
+      auto video = parts_.records.Read(row);
+      if (video.ok()) found.videos.push_back(*std::move(video));
+    }
+    if (found.videos.empty() && found.more) {
+      ListQuery rest = query;
+      rest.before_time = rows->back().create_time;
+      rest.before_id = rows->back().id;
+      return List(rest, std::move(done));
+    }
+    done(std::move(found));
+  });
+}
+
+void StoredVideos::Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
   if (parts_.jobs.FindOf(reach, id) != nullptr) return done(NotFinal(id));
   parts_.records.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
     if (!row.ok()) return done(row.status());
@@ -36,7 +81,7 @@ void Expiry::Delete(const Reach& reach, const std::string& id, JobStore::Done do
   });
 }
 
-void Expiry::Remove(const JobRow& row, JobStore::Done done) {
+void StoredVideos::Remove(const JobRow& row, JobStore::Done done) {
   if (!parts_.removals.Begin(row.id)) return done(parts_.replica.NotFound(row.id));
   auto finish = [this, row, done = std::move(done)](absl::Status status) mutable {
     OnRemoved(row, status);
@@ -51,7 +96,7 @@ void Expiry::Remove(const JobRow& row, JobStore::Done done) {
           }));
 }
 
-void Expiry::OnRemoved(const JobRow& row, const absl::Status& status) {
+void StoredVideos::OnRemoved(const JobRow& row, const absl::Status& status) {
   parts_.removals.End(row.id);
   if (status.ok()) {
     // Only a success has media that are counted.
@@ -62,7 +107,7 @@ void Expiry::OnRemoved(const JobRow& row, const absl::Status& status) {
   }
 }
 
-void Expiry::Reap(absl::AnyInvocable<void()> done) {
+void StoredVideos::Reap(absl::AnyInvocable<void()> done) {
   parts_.records.Expired(parts_.clock.Wall(), kReapAtOnce,
                          [this, done = std::move(done)](auto rows) mutable {
                            if (rows.ok() && !rows->empty()) {
@@ -72,7 +117,7 @@ void Expiry::Reap(absl::AnyInvocable<void()> done) {
                          });
 }
 
-void Expiry::RemoveAll(const std::vector<JobRow>& rows, absl::AnyInvocable<void()> done) {
+void StoredVideos::RemoveAll(const std::vector<JobRow>& rows, absl::AnyInvocable<void()> done) {
   struct Batch {
     size_t left;
     bool more;  // and nothing went wrong, which would go wrong again

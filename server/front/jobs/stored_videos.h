@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes stored videos: first the media, then the row.
+// Videos that have ended here: found, listed, and removed, first the media, then the row.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/removals.h"
@@ -17,7 +20,7 @@
 namespace reel::front {
 
 // Confined to the dispatcher's thread.
-class Expiry {
+class StoredVideos {
  public:
   // What it works with; all of it outlives it.
   struct Parts {
@@ -30,8 +33,11 @@ class Expiry {
     const OwnThread& thread;
     const Clock& clock;
   };
-  explicit Expiry(const Parts& parts) : parts_(parts) {}
+  explicit StoredVideos(const Parts& parts) : parts_(parts) {}
 
+  // One that has not ended is found, too.
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
+  void List(const ListQuery& query, Answer<ListPage> done);
   // The owner deletes a final video.
   void Delete(const Reach& reach, const std::string& id, JobStore::Done done);
   // Removes all expired videos, then calls `done`, which may be null.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/creation.h"
+#include "server/front/jobs/reservations.h"
 
 #include <memory>
 #include <utility>
@@ -9,22 +9,22 @@
 
 namespace reel::front {
 
-Creation::Creation(JobTable& jobs, Quotes& quotes, Expiry& expiry, const MediaStore& media,
-                   const Replica& replica, const Clock& clock)
+Reservations::Reservations(JobTable& jobs, Quotes& quotes, StoredVideos& stored,
+                           const MediaStore& media, const Replica& replica, const Clock& clock)
     : jobs_(jobs),
       quotes_(quotes),
-      expiry_(expiry),
+      stored_(stored),
       media_(media),
       replica_(replica),
       clock_(clock) {}
 
-void Creation::Reserve(NewJob request, bool reaped, Answer<Video> done) {
+void Reservations::Reserve(NewJob request, bool reaped, Answer<Video> done) {
   auto checked = quotes_.Check(request);
   absl::Status refused = checked.status();
   if (refused.ok()) refused = quotes_.CheckLoad(request, *checked);
   if (!reaped && ReasonOf(refused) == Reason::kStoreFull) {
     // What has expired makes room first.
-    return expiry_.Reap([this, request = std::move(request), done = std::move(done)]() mutable {
+    return stored_.Reap([this, request = std::move(request), done = std::move(done)]() mutable {
       Reserve(std::move(request), true, std::move(done));
     });
   }
@@ -35,12 +35,12 @@ void Creation::Reserve(NewJob request, bool reaped, Answer<Video> done) {
   done(std::move(video));
 }
 
-void Creation::DropReservation(const std::string& id) {
+void Reservations::Drop(const std::string& id) {
   const ActiveJob* const job = jobs_.Find(id);
   if (job != nullptr && job->phase() == Phase::kReserved) jobs_.Remove(id);
 }
 
-ActiveJob Creation::Make(const NewJob& request, CheckedRequest checked, Video video) const {
+ActiveJob Reservations::Make(const NewJob& request, CheckedRequest checked, Video video) const {
   ActiveJob job(Phase::kReserved);
   job.row.id = video.id;
   job.row.tenant = video.tenant;
