@@ -2,6 +2,7 @@
 // A tensor as it lies in a weight file, with what makes values of its bytes.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,17 @@
 #include "model/weights/weight_file.h"
 
 namespace reel::model {
+
+// A product of two matrices that an adapter adds to a weight: scale * up * down.
+struct LowRankProduct {
+  std::shared_ptr<const WeightFile> file;
+  // Of `file`: [rank, in] and [out, rank], in F32, F16 or BF16. Sides of 1 may follow.
+  const TensorEntry* down = nullptr;
+  const TensorEntry* up = nullptr;
+  double scale = 1;
+
+  int64_t rank() const { return down->shape[0]; }
+};
 
 struct StoredTensor {
   // Shared, because components of one checkpoint are loaded and dropped one by one.

@@ -1,34 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any file at all, GGUF or safetensors with scales of any layout: it is refused, or each of its
 // codes has a value, and its scales are positive numbers.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <string>
 #include <vector>
 
 #include "model/weights/weight_set.h"
 #include "model/weights/widen.h"
+#include "tests/fuzz/memory_file.h"
 
 namespace {
-
-// A file in memory, closed at the end.
-class MemoryFile {
- public:
-  MemoryFile(const uint8_t* data, size_t size) : file_(memfd_create("weights", MFD_CLOEXEC)) {
-    if (file_ < 0 || write(file_, data, size) != static_cast<ssize_t>(size)) std::abort();
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { close(file_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
-
- private:
-  const int file_;
-};
 
 void Check(const reel::model::StoredTensor& tensor) {
   for (const float scale : tensor.scales) {
@@ -48,7 +30,7 @@ void Check(const reel::model::StoredTensor& tensor) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const MemoryFile file(data, size);
+  const reel::fuzz::MemoryFile file(data, size);
   const auto set = reel::model::WeightSet::OpenFile(file.path());
   if (!set.ok()) return 0;
   for (const auto& [name, tensor] : set->tensors()) Check(tensor);

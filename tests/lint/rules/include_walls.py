@@ -44,7 +44,7 @@ TORCH_CUDA_ENTRIES = r"model/torch_cuda/(cudnn_convolutions|graph_recorder|lt_pr
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
 # It shows that what families share is enough for one.
 TOY_FAMILY = r"tests/toy_family/toy_(network|pipeline)\."
-MODEL_SHARED = r"model/(bridge|denoise|family|frames|graphs|latents|layers|sampler|text|tokenizer|tokens|vae|weights)/"
+MODEL_SHARED = r"model/(adapters|bridge|denoise|family|frames|graphs|latents|layers|sampler|text|tokenizer|tokens|vae|weights)/"
 SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/protocol/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
@@ -78,6 +78,7 @@ WALLS = [
     (r"model/sampler/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/tokenizer/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/weights/", MODEL_API, {"absl", "json"}),
+    (r"model/adapters/", MODEL_API + ["model/weights/"], {"absl", "json"}),
     (r"model/torch_cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
     (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/", TORCH_CUDA_ENTRIES], {"absl", "torch"}),
     (r"model/(denoise|frames|graphs|latents|tokens)/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
