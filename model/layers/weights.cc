@@ -1,48 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/layers/weights.h"
 
-#include <ATen/Parallel.h>
+#include <utility>
 
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <optional>
-
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/layers/random_weight.h"
-#include "model/weights/widen.h"
+#include "model/layers/stored_values.h"
 
 namespace reel::model {
-namespace {
-
-constexpr int64_t kWidenedAtOnce = int64_t{1} << 24;  // elements, 64 MiB of fp32
-constexpr int64_t kRunsOfAThread = 256;               // at least; a run is whole blocks
-
-// For the types of weights that libtorch converts.
-std::optional<at::ScalarType> ScalarTypeOf(TensorType type) {
-  switch (type) {
-    case TensorType::kF32:
-      return at::kFloat;
-    case TensorType::kF16:
-      return at::kHalf;
-    case TensorType::kBf16:
-      return at::kBFloat16;
-    default:
-      return std::nullopt;
-  }
-}
-
-// Copies the stored bytes, since a file's tensors are not aligned.
-at::Tensor CopyOf(const StoredTensor& stored, at::ScalarType type) {
-  at::Tensor tensor = at::empty(stored.entry->shape, at::TensorOptions(type));
-  const auto bytes = stored.bytes();
-  if (!bytes.empty()) std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
-  stored.file->DropPages(*stored.entry);
-  return tensor;
-}
-
-}  // namespace
 
 void Weights::Fail(const std::string& name, const std::string& why) {
   if (!status_.ok()) return;
@@ -52,8 +19,7 @@ void Weights::Fail(const std::string& name, const std::string& why) {
 
 at::Tensor Weights::Read(const std::string& name, const StoredTensor& stored,
                          at::ScalarType dtype) {
-  const std::optional<at::ScalarType> type = ScalarTypeOf(stored.type());
-  if (!type.has_value() && !HasCodes(stored)) {
+  if (!HasValues(stored)) {
     const std::string_view type_name = NameOf(stored.type());
     Fail(name, absl::StrCat("its type is ", std::string(type_name),
                             ", which is not a type of network weights"));
@@ -61,33 +27,9 @@ at::Tensor Weights::Read(const std::string& name, const StoredTensor& stored,
   }
   const at::TensorOptions held = at::TensorOptions(device_).dtype(dtype);
   if (device_.is_meta()) return at::empty(stored.entry->shape, held);
-  return type.has_value() ? CopyOf(stored, *type).to(held) : ReadCodes(stored, dtype);
-}
-
-// Widened piece by piece, so that a load needs no tensor in fp32.
-at::Tensor Weights::ReadCodes(const StoredTensor& stored, at::ScalarType dtype) {
-  const at::Tensor values = at::empty(stored.entry->shape, at::TensorOptions(dtype));
-  const at::Tensor flat = values.view({-1});
-  const at::Tensor piece = at::empty({std::min(kWidenedAtOnce, flat.numel())}, at::kFloat);
-  std::atomic<bool> finite = true;
-  for (int64_t first = 0; first < flat.numel(); first += kWidenedAtOnce) {
-    const int64_t count = std::min(kWidenedAtOnce, flat.numel() - first);
-    float* const out = piece.data_ptr<float>();
-    const int64_t runs = (count + kMostBlockElements - 1) / kMostBlockElements;
-    at::parallel_for(0, runs, kRunsOfAThread, [&](int64_t first_run, int64_t last_run) {
-      const int64_t begin = first_run * kMostBlockElements;
-      const int64_t end = std::min(last_run * kMostBlockElements, count);
-      const absl::Span<float> part(out + begin, static_cast<size_t>(end - begin));
-      Widen(stored, first + begin, part);
-      if (!AllFinite(part)) finite = false;
-    });
-    flat.slice(0, first, first + count).copy_(piece.slice(0, 0, count));
-  }
-  stored.file->DropPages(*stored.entry);
-  if (finite) return values.to(device_);
-  status_ = absl::DataLossError(
-      absl::StrCat("the weights have codes or scales that are not numbers: ", stored.file->path(),
-                   ": ", stored.entry->name));
+  absl::StatusOr<at::Tensor> values = ReadStored(stored, held);
+  if (values.ok()) return *std::move(values);
+  status_ = values.status();
   return {};
 }
 

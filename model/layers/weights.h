@@ -57,7 +57,6 @@ class Weights {
   // Undefined after Fail.
   at::Tensor Load(const std::string& name, const std::vector<int64_t>& shape, at::ScalarType dtype);
   at::Tensor Read(const std::string& name, const StoredTensor& stored, at::ScalarType dtype);
-  at::Tensor ReadCodes(const StoredTensor& stored, at::ScalarType dtype);
 
   const WeightSet& stored_;
   const at::ScalarType dtype_;
