@@ -26,6 +26,7 @@ struct ModelFamily {
   // The card that a load would give, with a load's errors. Does not read the values of weights.
   absl::StatusOr<ModelCard> (*check)(const LoadOptions& options,
                                      kernels::DeviceStream stream) = nullptr;
+  bool takes_adapters = false;  // LoadOptions::adapters; others are refused with one
 };
 
 }  // namespace reel::model

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "model/fixed_adapter.h"
 #include "model/model_part.h"
 
 namespace reel::model {
@@ -77,6 +78,8 @@ struct LoadOptions {
   // Parts whose weights lie elsewhere than at `path`, which then has none of them; their
   // configurations are where they would be without.
   std::vector<PartFile> parts = {};
+  // Added to its weights.
+  std::vector<FixedAdapter> adapters = {};
   // Lines "sha256  file", with paths relative to the model's folder. If set, every weight file that
   // is read must be listed and match.
   std::string manifest_file = {};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/dispatch/kernel_listing.h"
+#include "model/fixed_adapter.h"
 #include "model/frame_sink.h"
 #include "model/generation_spec.h"
 
@@ -74,9 +75,10 @@ struct PromptWords {
 };
 
 struct ModelCard {
-  std::string name;            // its name in requests
-  std::string family;          // e.g. "LTX-Video 0.9.5", "test card"
-  std::string weights_sha256;  // of all files together; empty without a manifest
+  std::string name;    // its name in requests
+  std::string family;  // e.g. "LTX-Video 0.9.5", "test card"
+  // Of all files together, with the adapters; empty without a manifest.
+  std::string weights_sha256;
   int64_t parameters = 0;
   int64_t weight_bytes = 0;   // in the type in memory
   int spatial_multiple = 32;  // width and height are multiples of it
@@ -93,6 +95,7 @@ struct ModelCard {
   // Shared steps take longer on this device than the jobs' solo steps together.
   bool steps_alone = false;
   MemoryCosts memory = {};
+  std::vector<FixedAdapter> fixed_adapters = {};  // that its weights were loaded with
 };
 
 // Positions that the transformer computes for one pass over the clip.

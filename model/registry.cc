@@ -29,7 +29,10 @@ absl::StatusOr<ModelFamily> FamilyOf(const LoadOptions& options) {
   }
   REEL_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Examine(options.path));
   for (const ModelFamily& family : families) {
-    if (family.recognises(checkpoint)) return family;
+    if (!family.recognises(checkpoint)) continue;
+    if (family.takes_adapters || options.adapters.empty()) return family;
+    return absl::FailedPreconditionError(
+        absl::StrCat("The family takes no adapters: ", family.name, ": ", options.path));
   }
   const auto add_name = [](std::string* out, const ModelFamily& family) { *out += family.name; };
   return absl::FailedPreconditionError(absl::StrCat(
@@ -41,6 +44,9 @@ absl::StatusOr<ModelFamily> FamilyOf(const LoadOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Pipeline>> TestCardOf(const LoadOptions& options,
                                                      std::shared_ptr<CountedMemory> memory) {
+  if (!options.adapters.empty()) {
+    return absl::FailedPreconditionError("the test card has no weights: give no adapters");
+  }
   return MakeTestCard(options.name.empty() ? "testcard" : options.name, options.test_card,
                       std::move(memory));
 }

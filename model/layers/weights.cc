@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/layers/merged_weight.h"
 #include "model/layers/random_weight.h"
 #include "model/layers/stored_values.h"
 
@@ -27,7 +28,8 @@ at::Tensor Weights::Read(const std::string& name, const StoredTensor& stored,
   }
   const at::TensorOptions held = at::TensorOptions(device_).dtype(dtype);
   if (device_.is_meta()) return at::empty(stored.entry->shape, held);
-  absl::StatusOr<at::Tensor> values = ReadStored(stored, held);
+  absl::StatusOr<at::Tensor> values =
+      stored.added.empty() ? ReadStored(stored, held) : ReadMerged(stored, held);
   if (values.ok()) return *std::move(values);
   status_ = values.status();
   return {};

@@ -29,7 +29,8 @@ ModelFamily Family() {
   return {.name = "LTX-Video",
           .recognises = Recognises,
           .load = LoadLtxPipeline,
-          .check = CheckLtxModel};
+          .check = CheckLtxModel,
+          .takes_adapters = true};
 }
 
 }  // namespace reel::model::ltx

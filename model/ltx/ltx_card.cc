@@ -71,6 +71,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   card.name = name;
   card.family = absl::StrCat("LTX-Video ", model.version);
   card.weights_sha256 = model.weights_sha256;
+  card.fixed_adapters = model.adapters;
   card.parameters = model.parameters;
   card.weight_bytes = model.parameters * static_cast<int64_t>(c10::elementSize(model.dtype));
   card.defaults = Defaults();

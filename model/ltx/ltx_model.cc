@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/adapters/add_adapters.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/family/card_file.h"
@@ -190,8 +191,11 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_RETURN_IF_ERROR(CheckPartsOf(options, {ModelPart::kTransformer, ModelPart::kVae,
                                               ModelPart::kTextEncoder, ModelPart::kUpsampler}));
   REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
-  REEL_ASSIGN_OR_RETURN(const Plan plan,
+  REEL_ASSIGN_OR_RETURN(Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
+  const AdaptedPart adapted = {&plan.transformer, ""};
+  REEL_ASSIGN_OR_RETURN(std::vector<FixedAdapter> adapters,
+                        AddAdapters(options, AdapterFamily::kLtxVideo, {&adapted, 1}));
   const bool on_group = values == Values::kStored && !options.peers.empty();
   SharedTensors shared;  // with all that layers were put together from, until the end of the load
   REEL_ASSIGN_OR_RETURN(VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, dtype, place,
@@ -208,22 +212,24 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
       FindUpsampler(options, ReadUpsamplerConfig, vae.config.latent_channels, dtype, place));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters() +
                              (upsampler.has_value() ? upsampler->parameters() : 0);
-  auto model = std::make_unique<LtxModel>(LtxModel{.dtype = dtype,
-                                                   .device = device,
-                                                   .version = VersionOf(vae.config),
-                                                   .scheduler = plan.scheduler,
-                                                   .prompts = std::move(prompts),
-                                                   .transformer = std::move(transformer),
-                                                   .vae_config = vae.config,
-                                                   .encoder = std::move(vae.encoder),
-                                                   .decoder = std::move(vae.decoder),
-                                                   .tiling = tiling,
-                                                   .statistics = vae.statistics,
-                                                   .upsampler = std::move(upsampler),
-                                                   .parameters = parameters,
-                                                   .weights_sha256 = weights_sha256,
-                                                   .crew = nullptr,
-                                                   .peers = {}});
+  auto model = std::make_unique<LtxModel>(
+      LtxModel{.dtype = dtype,
+               .device = device,
+               .version = VersionOf(vae.config),
+               .scheduler = plan.scheduler,
+               .prompts = std::move(prompts),
+               .transformer = std::move(transformer),
+               .vae_config = vae.config,
+               .encoder = std::move(vae.encoder),
+               .decoder = std::move(vae.decoder),
+               .tiling = tiling,
+               .statistics = vae.statistics,
+               .upsampler = std::move(upsampler),
+               .parameters = parameters,
+               .weights_sha256 = SumWithAdapters(weights_sha256, adapters),
+               .adapters = std::move(adapters),
+               .crew = nullptr,
+               .peers = {}});
   if (on_group) REEL_RETURN_IF_ERROR(LoadPeers(plan, options.peers, shared, *model));
   return model;
 }

@@ -43,7 +43,9 @@ struct LtxModel {
   LatentStatistics statistics;
   std::optional<LatentUpsampler> upsampler;  // for presets of two passes
   int64_t parameters = 0;
-  std::string weights_sha256;  // of all its files together; empty without a manifest
+  // Of all its files together, with the adapters; empty without a manifest.
+  std::string weights_sha256;
+  std::vector<FixedAdapter> adapters;  // in its weights
   // The other devices of a group. Null and empty on one device, which is then `device`.
   std::unique_ptr<RankCrew> crew;
   std::vector<PeerParts> peers;

@@ -24,8 +24,11 @@ bool Recognises(const Checkpoint& checkpoint) {
 }  // namespace
 
 ModelFamily Family() {
-  return {
-      .name = "LTX-2", .recognises = Recognises, .load = LoadLtx2Pipeline, .check = CheckLtx2Model};
+  return {.name = "LTX-2",
+          .recognises = Recognises,
+          .load = LoadLtx2Pipeline,
+          .check = CheckLtx2Model,
+          .takes_adapters = true};
 }
 
 }  // namespace reel::model::ltx2

@@ -76,6 +76,7 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.name = name;
   card.family = FamilyOf(traits.version);
   card.weights_sha256 = model.weights_sha256;
+  card.fixed_adapters = model.adapters;
   card.parameters = model.parameters;
   card.weight_bytes = model.bytes;
   card.spatial_multiple = static_cast<int>(model.vae_config.spatial_compression);

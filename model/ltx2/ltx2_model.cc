@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/ltx2_model.h"
 
+#include <array>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/adapters/add_adapters.h"
 #include "model/layers/load_dtype.h"
 #include "model/layers/random_weight.h"
 #include "model/ltx2/model_parts.h"
@@ -34,17 +36,22 @@ absl::Status CheckTextEncoder(const StoredPart& part) {
       absl::StrCat("the text encoder is Gemma 4, which Reel cannot run yet: ", part.source));
 }
 
-absl::StatusOr<Transformer> LoadTransformer(const ModelParts& parts, at::ScalarType dtype,
+absl::StatusOr<std::vector<FixedAdapter>> AddTo(StoredPart& transformer, StoredPart& connectors,
+                                                const LoadOptions& options) {
+  const std::array<AdaptedPart, 2> parts = {
+      {{&transformer.weights, ""}, {&connectors.weights, "connectors."}}};
+  return AddAdapters(options, AdapterFamily::kLtx2, parts);
+}
+
+absl::StatusOr<Transformer> LoadTransformer(const StoredPart& part, at::ScalarType dtype,
                                             at::Device place) {
-  REEL_ASSIGN_OR_RETURN(const StoredPart part, parts.Get(FilePart::kTransformer));
   REEL_ASSIGN_OR_RETURN(const TransformerConfig config,
                         ReadTransformerConfig(part.config, part.source));
   return Transformer::Load(part.weights, config, dtype, place);
 }
 
-absl::StatusOr<Connectors> LoadConnectors(const ModelParts& parts, at::ScalarType dtype,
+absl::StatusOr<Connectors> LoadConnectors(const StoredPart& part, at::ScalarType dtype,
                                           at::Device place) {
-  REEL_ASSIGN_OR_RETURN(const StoredPart part, parts.Get(FilePart::kConnectors));
   REEL_ASSIGN_OR_RETURN(const ConnectorsConfig config,
                         ReadConnectorsConfig(part.config, part.source));
   return Connectors::Load(part.weights, config, kMostTextTokens, dtype, place);
@@ -133,6 +140,10 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
                 ModelPart::kTextEncoder, ModelPart::kConnectors, ModelPart::kUpsampler}));
   REEL_ASSIGN_OR_RETURN(const ModelParts parts, ModelParts::Open(options));
   REEL_ASSIGN_OR_RETURN(const SchedulerConfig scheduler, parts.Scheduler());
+  REEL_ASSIGN_OR_RETURN(StoredPart transformer_part, parts.Get(FilePart::kTransformer));
+  REEL_ASSIGN_OR_RETURN(StoredPart connectors_part, parts.Get(FilePart::kConnectors));
+  REEL_ASSIGN_OR_RETURN(std::vector<FixedAdapter> adapters,
+                        AddTo(transformer_part, connectors_part, options));
   // The small parts first, so that what is wrong with them is said before the large ones are read.
   REEL_ASSIGN_OR_RETURN(SoundOutput sound, LoadSound(parts, dtype, place));
   REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(parts, dtype, place));
@@ -141,10 +152,10 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
     REEL_ASSIGN_OR_RETURN(upsampler, FindUpsampler(options, ReadUpsamplerConfig,
                                                    vae.config.latent_channels, dtype, place));
   }
-  REEL_ASSIGN_OR_RETURN(Connectors connectors, LoadConnectors(parts, dtype, place));
+  REEL_ASSIGN_OR_RETURN(Connectors connectors, LoadConnectors(connectors_part, dtype, place));
   REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer,
                         BpeTokenizer::Load(TextFolderOf(options) + "/tokenizer"));
-  REEL_ASSIGN_OR_RETURN(Transformer transformer, LoadTransformer(parts, dtype, place));
+  REEL_ASSIGN_OR_RETURN(Transformer transformer, LoadTransformer(transformer_part, dtype, place));
   REEL_RETURN_IF_ERROR(CheckConnectors(connectors.config(), transformer.config()));
   REEL_RETURN_IF_ERROR(CheckVideo(vae.config, transformer.config(), options.path));
   REEL_RETURN_IF_ERROR(CheckSound(sound.vae().config(), transformer.config(), options.path));
@@ -153,27 +164,26 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
       CheckText(encoder.config(), tokenizer.size(), connectors.config(), options.path));
   Prompts prompts(std::move(tokenizer), std::move(encoder), std::move(connectors),
                   kPromptMemoryBytes);
-  int64_t parameters =
-      prompts.parameters() + transformer.parameters() + vae.parameters + sound.parameters();
-  int64_t bytes = prompts.bytes() + transformer.bytes() + vae.bytes + sound.bytes();
-  if (upsampler.has_value()) {
-    parameters += upsampler->parameters();
-    bytes += upsampler->bytes();
-  }
-  return std::make_unique<Ltx2Model>(Ltx2Model{.dtype = dtype,
-                                               .device = device,
-                                               .scheduler = scheduler,
-                                               .prompts = std::move(prompts),
-                                               .transformer = std::move(transformer),
-                                               .vae_config = vae.config,
-                                               .encoder = std::move(vae.encoder),
-                                               .decoder = std::move(vae.decoder),
-                                               .statistics = vae.statistics,
-                                               .sound = std::move(sound),
-                                               .upsampler = std::move(upsampler),
-                                               .parameters = parameters,
-                                               .bytes = bytes,
-                                               .weights_sha256 = weights_sha256});
+  const int64_t parameters = prompts.parameters() + transformer.parameters() + vae.parameters +
+                             sound.parameters() + (upsampler ? upsampler->parameters() : 0);
+  const int64_t bytes = prompts.bytes() + transformer.bytes() + vae.bytes + sound.bytes() +
+                        (upsampler ? upsampler->bytes() : 0);
+  return std::make_unique<Ltx2Model>(
+      Ltx2Model{.dtype = dtype,
+                .device = device,
+                .scheduler = scheduler,
+                .prompts = std::move(prompts),
+                .transformer = std::move(transformer),
+                .vae_config = vae.config,
+                .encoder = std::move(vae.encoder),
+                .decoder = std::move(vae.decoder),
+                .statistics = vae.statistics,
+                .sound = std::move(sound),
+                .upsampler = std::move(upsampler),
+                .parameters = parameters,
+                .bytes = bytes,
+                .weights_sha256 = SumWithAdapters(weights_sha256, adapters),
+                .adapters = std::move(adapters)});
 }
 
 }  // namespace reel::model::ltx2

@@ -40,7 +40,9 @@ struct Ltx2Model {
   // For films in two passes, of distilled models: others want an adapter in each.
   std::optional<LatentUpsampler> upsampler;
   int64_t parameters = 0, bytes = 0;
-  std::string weights_sha256;  // of all its files together; empty without a manifest
+  // Of all its files together, with the adapters; empty without a manifest.
+  std::string weights_sha256;
+  std::vector<FixedAdapter> adapters;  // in its weights
 
   // Whether it was trained for a few given steps, without guidance: its schedule does not depend on
   // the size of the video.

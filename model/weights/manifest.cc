@@ -12,7 +12,6 @@
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "model/weights/checkpoint.h"
-#include "model/weights/mapped_file.h"
 
 namespace reel::model {
 namespace {
@@ -61,8 +60,9 @@ absl::StatusOr<Sums> ReadManifest(const std::string& path) {
   return sums;
 }
 
-absl::StatusOr<std::string> SumOf(const std::string& path) {
-  REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+}  // namespace
+
+std::string SumOf(const MappedFile& file) {
   Sha256 hash;
   for (size_t at = 0; at < file.bytes().size(); at += kPieceBytes) {
     const auto piece = file.bytes().subspan(at, kPieceBytes);
@@ -71,8 +71,6 @@ absl::StatusOr<std::string> SumOf(const std::string& path) {
   }
   return hash.Hex();
 }
-
-}  // namespace
 
 std::vector<ListedFile> FilesOf(const std::string& root, const std::vector<std::string>& parts) {
   std::vector<ListedFile> files;
@@ -100,7 +98,8 @@ absl::StatusOr<std::string> VerifyFiles(const std::string& manifest,
           absl::StrCat("a weight file is not in its manifest: ", file.path, ": no ", file.name,
                        " in ", manifest));
     }
-    REEL_ASSIGN_OR_RETURN(const std::string sum, SumOf(file.path));
+    REEL_ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Open(file.path));
+    const std::string sum = SumOf(mapped);
     lines[file.name] = absl::StrCat(sum, "  ", file.name, "\n");
     if (sum == listed->second) continue;
     return absl::FailedPreconditionError(

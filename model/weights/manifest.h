@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/weights/mapped_file.h"
 
 namespace reel::model {
 
@@ -14,6 +15,9 @@ struct ListedFile {
   std::string name;  // e.g. "vae/diffusion_pytorch_model.safetensors"
   std::string path;
 };
+
+// The file's SHA-256 in lower-case hex.
+std::string SumOf(const MappedFile& file);
 
 // The files in the folders `parts` of `root`, without subfolders; names are relative to `root`. A
 // missing part has no files.

@@ -34,6 +34,8 @@ struct StoredTensor {
   std::vector<float> scales = {};
   float divisor = 1;                     // of all values, after the scales
   std::optional<TensorType> codes = {};  // where the file calls the codes U8
+  // Whoever reads the values adds these, in this order.
+  std::vector<LowRankProduct> added = {};
 
   TensorType type() const { return codes.value_or(entry->type); }
   absl::Span<const std::byte> bytes() const { return file->Bytes(*entry); }

@@ -19,6 +19,7 @@ class WeightFile {
   static absl::StatusOr<WeightFile> Open(const std::string& path);
 
   const std::string& path() const { return file_.path(); }
+  const MappedFile& mapped() const { return file_; }
   const WeightHeader& header() const { return header_; }
   // The bytes of an entry of this file's header. Not aligned.
   absl::Span<const std::byte> Bytes(const TensorEntry& entry) const;

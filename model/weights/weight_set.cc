@@ -84,6 +84,16 @@ absl::StatusOr<WeightSet> WeightSet::Renamed(
   return renamed;
 }
 
+WeightSet WeightSet::WithAdded(
+    const std::map<std::string, std::vector<LowRankProduct>>& products) const {
+  WeightSet changed = *this;
+  for (const auto& [name, added] : products) {
+    std::vector<LowRankProduct>& all = changed.tensors_.at(name).added;
+    all.insert(all.end(), added.begin(), added.end());
+  }
+  return changed;
+}
+
 const StoredTensor* WeightSet::Find(std::string_view name) const {
   const auto found = tensors_.find(name);
   return found == tensors_.end() ? nullptr : &found->second;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/weights/scaled_layouts.h"
@@ -29,6 +30,8 @@ class WeightSet {
   // the same.
   absl::StatusOr<WeightSet> Renamed(
       const std::function<std::optional<std::string>(const std::string&)>& rename) const;
+  // The same with products of adapters added to weights, by the weights' names, which it has.
+  WeightSet WithAdded(const std::map<std::string, std::vector<LowRankProduct>>& products) const;
 
   // Where it was opened, for messages.
   const std::string& source() const { return source_; }

@@ -5,13 +5,14 @@
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [gemma] [schedules] [models] [pictures] [layouts]
         [upsampler] [guidance] [tiles] [bf16] [gguf] [ltx2] [ltx2_sound] [ltx2_vae]
-        [ltx2_vae_layouts] [ltx2_films] [ltx2_passes] [ltx2_conditions]
+        [ltx2_vae_layouts] [ltx2_films] [ltx2_passes] [ltx2_conditions] [adapters]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
 """
 import sys
 
+import golden_adapters
 import golden_bf16
 import golden_bpe
 import golden_gemma
@@ -52,6 +53,7 @@ PARTS = {
     "ltx2_films": golden_ltx2_films.generate,
     "ltx2_passes": golden_ltx2_passes.generate,
     "ltx2_conditions": golden_ltx2_conditions.generate,
+    "adapters": golden_adapters.generate,
 }
 
 if __name__ == "__main__":

@@ -36,6 +36,16 @@ TEST(LoadPipeline, RefusesAPathThatNoFamilyReads) {
   }
 }
 
+TEST(LoadPipeline, RefusesAdaptersOfTheTestCard) {
+  LoadOptions options = Options("card", "");
+  options.adapters = {{"style", "/style.safetensors", 1}};
+  for (const absl::Status& status :
+       {LoadPipeline(options, {}).status(), CheckModel(options, {}).status}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("give no adapters"));
+  }
+}
+
 TEST(Families, EachHaveANameAndAllFunctions) {
   for (const ModelFamily& family : Families()) {
     EXPECT_NE(family.name, "");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Velocities of both streams, and the tables of their places, against diffusers.
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/adapters/add_adapters.h"
 #include "model/ltx2/transformer.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/test_run.h"
@@ -181,6 +183,34 @@ TEST_P(TransformerGolden, TurnsChannelsByTheTablesOfDiffusers) {
 INSTANTIATE_TEST_SUITE_P(Variants, TransformerGolden,
                          ::testing::Values("2.0", "2.0-split", "2.3", "2.3-narrow", "2.5",
                                            "2.5-tables"));
+
+// Merged into the weights, where diffusers adds the products beside each layer.
+TEST(Ltx2Transformer, WithAdaptersGivesTheVelocitiesOfDiffusers) {
+  constexpr double kAdapterBound = 2e-6;  // of the velocities' standard deviation
+  const std::string files =
+      std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/adapters/ltx2/";
+  const TinyComponent tiny("transformer", "2.3");
+  const auto config = ReadTransformerConfig(tiny.config(), "config.json");
+  const Golden golden = Golden::In("adapters/ltx2"), plain = tiny.golden();
+  LoadOptions options;
+  for (const FixedAdapter& adapter : {FixedAdapter{"style", files + "style.safetensors", 0.7},
+                                      FixedAdapter{"turn", files + "turn.safetensors", -1.5}}) {
+    options.adapters.push_back(adapter);
+    const std::string name = options.adapters.size() == 1 ? "style" : "both";
+    WeightSet stored = tiny.weights();
+    const AdaptedPart part = {&stored, ""};
+    const auto added = AddAdapters(options, AdapterFamily::kLtx2, {&part, 1});
+    ASSERT_TRUE(added.ok()) << added.status();
+    const auto model = Transformer::Load(stored, *config, at::kFloat, at::kCPU);
+    ASSERT_TRUE(model.ok()) << model.status();
+    const StreamTokens made = VelocityOf(*model, Told(golden, "scalar"));
+    const at::Tensor video = golden[name + ".video"], audio = golden[name + ".audio"];
+    EXPECT_LT(ltx::Compare(name + ", video", made.video, video).relative, kAdapterBound);
+    EXPECT_LT(ltx::Compare(name + ", audio", made.audio, audio).relative, kAdapterBound);
+    EXPECT_GT(ltx::Compare("without", plain["scalar.video"], video).relative, 1e-2);
+    EXPECT_GT(ltx::Compare("without", plain["scalar.audio"], audio).relative, 1e-2);
+  }
+}
 
 TEST(Ltx2Transformer, SaysWhichTensorIsMissing) {
   const TinyComponent tiny("transformer", "2.3");
