@@ -61,7 +61,8 @@ absl::StatusOr<at::Tensor> ReadMerged(const StoredTensor& stored, const at::Tens
     const int64_t end = std::min(first + at_once, rows);
     const at::Tensor own = piece.slice(0, 0, end - first);
     REEL_RETURN_IF_ERROR(CopyValues(stored, first * width, own));
-    const at::Tensor sum = own.to(held.device()).to(at::kFloat) + SumOfRows(products, first, end);
+    const at::Tensor wide = own.to(held.device()).to(at::kFloat);
+    const at::Tensor sum = SumOfRows(products, first, end).add_(wide);
     const at::Tensor part = merged.slice(0, first, end);
     part.copy_(sum);
     if (at::isfinite(part).all().item<bool>()) continue;
