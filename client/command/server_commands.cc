@@ -62,6 +62,16 @@ std::string DescribeProblems(const v1::ListModelsResponse& models) {
   return text;
 }
 
+// "LTX-Video 0.9.5 + style x 0.5", with the adapters in its weights.
+std::string FamilyText(const v1::Model& model) {
+  std::string text = model.family();
+  for (const v1::Adapter& adapter : model.fixed_adapters()) {
+    absl::StrAppend(&text, " + ", adapter.name());
+    if (adapter.scale() != 1) absl::StrAppend(&text, " x ", adapter.scale());
+  }
+  return text;
+}
+
 std::string DescribeModels(const v1::ListModelsResponse& models) {
   TextTable table({"MODEL", "STATE", "FAMILY", "WEIGHTS", "SHA256", "DEFAULT SHAPE", "STEPS",
                    "SIZE", "MOST FRAMES", "PRESETS", "LOSSY PROFILES"});
@@ -76,7 +86,7 @@ std::string DescribeModels(const v1::ListModelsResponse& models) {
     const v1::ModelLimits& limits = model.limits();
     const std::string sha256 = model.weights_sha256().substr(0, 12);
     table.AddRow(
-        {name, StateOf(model), model.family(),
+        {name, StateOf(model), FamilyText(model),
          model.weight_bytes() == 0 ? "-" : HumanBytes(model.weight_bytes()),
          sha256.empty() ? "-" : sha256,
          absl::StrFormat("%dx%dx%d", defaults.width(), defaults.height(), defaults.num_frames()),

@@ -64,6 +64,12 @@ v1::Model CardToProto(const model::ModelCard& card) {
     added.set_name(group.name);
     for (const std::string& word : group.words) added.add_words(word);
   }
+  for (const model::FixedAdapter& adapter : card.fixed_adapters) {
+    v1::Adapter& added = *proto.add_fixed_adapters();
+    added.set_name(adapter.name);
+    added.set_scale(adapter.scale);
+    added.set_sha256(adapter.sha256);
+  }
   return proto;
 }
 
@@ -83,6 +89,10 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
                          proto.lossy_kernel_profiles().end()};
   for (const v1::PromptWords& group : proto.prompt_words()) {
     card.prompt_words.push_back({group.name(), {group.words().begin(), group.words().end()}});
+  }
+  for (const v1::Adapter& adapter : proto.fixed_adapters()) {
+    card.fixed_adapters.push_back(
+        {.name = adapter.name(), .path = "", .scale = adapter.scale(), .sha256 = adapter.sha256()});
   }
   return card;
 }

@@ -32,6 +32,18 @@ model::Pass PassFromProto(const worker::v1::Pass& proto) {
           .extra_rows = proto.extra_rows()};
 }
 
+std::vector<model::FixedAdapter> AdaptersFromProto(
+    const google::protobuf::RepeatedPtrField<worker::v1::FixedAdapter>& adapters) {
+  std::vector<model::FixedAdapter> out;
+  for (const worker::v1::FixedAdapter& adapter : adapters) {
+    out.push_back({.name = adapter.name(),
+                   .path = adapter.path(),
+                   .scale = adapter.scale(),
+                   .sha256 = adapter.sha256()});
+  }
+  return out;
+}
+
 }  // namespace
 
 worker::v1::Configure SettingsToProto(const WorkerSettings& settings) {
@@ -94,6 +106,13 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
     part.set_part(std::string(NameOf(file.part)));
     part.set_path(file.path);
   }
+  for (const model::FixedAdapter& adapter : options.adapters) {
+    worker::v1::FixedAdapter& added = *proto.add_adapters();
+    added.set_name(adapter.name);
+    added.set_path(adapter.path);
+    added.set_scale(adapter.scale);
+    added.set_sha256(adapter.sha256);
+  }
   if (options.random_weights) proto.mutable_random_weights()->set_seed(*options.random_weights);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
@@ -106,6 +125,7 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
           .test_card = TestCardFromProto(proto.test_card()),
           .text_folder = proto.text_folder(),
           .parts = PartsFromProto(proto.parts()),
+          .adapters = AdaptersFromProto(proto.adapters()),
           .manifest_file = proto.manifest_file(),
           .random_weights = proto.has_random_weights()
                                 ? std::optional(proto.random_weights().seed())
