@@ -228,7 +228,7 @@ WorkerPoolOptions MakePoolOptions(const AppOptions& app) {
                                worker.memory_bytes()});
   }
   for (const config::v1::Model& model : config.models()) {
-    options.models.push_back(LoadOptionsOf(model));
+    options.models.push_back(LoadOptionsOf(model, config));
   }
   for (const config::v1::Plugin& plugin : config.plugins()) {
     options.plugins.push_back(

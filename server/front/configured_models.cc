@@ -6,12 +6,32 @@
 #include "server/convert/worker_convert.h"
 
 namespace reel::front {
+namespace {
 
-model::LoadOptions LoadOptionsOf(const config::v1::Model& model) {
+std::vector<model::FixedAdapter> AdaptersOf(const config::v1::Model& model,
+                                            const config::v1::ServerConfig& config) {
+  std::vector<model::FixedAdapter> adapters;
+  for (const config::v1::ModelAdapter& wanted : model.adapters()) {
+    for (const config::v1::Adapter& known : config.adapters()) {
+      if (known.name() != wanted.name()) continue;
+      adapters.push_back({.name = known.name(),
+                          .path = known.file(),
+                          .scale = wanted.has_scale() ? wanted.scale() : 1,
+                          .sha256 = known.sha256()});
+    }
+  }
+  return adapters;
+}
+
+}  // namespace
+
+model::LoadOptions LoadOptionsOf(const config::v1::Model& model,
+                                 const config::v1::ServerConfig& config) {
   model::LoadOptions options{model.name(), model.path(), model.dtype(), {}};
   options.manifest_file = model.manifest_file();
   options.text_folder = model.text_folder();
   options.parts = PartsFromProto(model.parts());
+  options.adapters = AdaptersOf(model, config);
   options.warm_up = WarmUpFromProto(model.warm_up());
   options.on_demand = model.on_demand();
   if (model.has_random_weights()) options.random_weights = model.random_weights().seed();
@@ -22,7 +42,7 @@ model::LoadOptions LoadOptionsOf(const config::v1::Model& model) {
 std::vector<ModelSource> SourcesOf(const config::v1::ServerConfig& config) {
   std::vector<ModelSource> sources;
   for (const config::v1::Model& model : config.models()) {
-    ModelSource& source = sources.emplace_back(ModelSource{LoadOptionsOf(model), {}});
+    ModelSource& source = sources.emplace_back(ModelSource{LoadOptionsOf(model, config), {}});
     for (const config::v1::Worker& worker : config.workers()) {
       const auto& models = worker.models();
       if (std::find(models.begin(), models.end(), model.name()) == models.end()) continue;

@@ -10,7 +10,9 @@
 
 namespace reel::front {
 
-model::LoadOptions LoadOptionsOf(const config::v1::Model& model);
+// `config`: where the adapters are registered that the model names.
+model::LoadOptions LoadOptionsOf(const config::v1::Model& model,
+                                 const config::v1::ServerConfig& config);
 
 // Each with the workers that have it.
 std::vector<ModelSource> SourcesOf(const config::v1::ServerConfig& config);

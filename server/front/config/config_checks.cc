@@ -114,6 +114,7 @@ ConfigFindings CheckConfig(const ServerConfig& config) {
   CheckTenants(config.auth(), findings);
   CheckData(config.data(), findings);
   CheckModels(config, findings);
+  CheckAdapters(config, findings);
   CheckTiming(config.timing(), findings);
   CheckTelemetry(config.telemetry(), findings);
   if (config.has_fleet()) CheckFleet(config, findings);

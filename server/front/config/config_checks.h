@@ -29,6 +29,8 @@ ConfigFindings CheckConfig(const config::v1::ServerConfig& config);
 
 // Its parts that have a source of their own. What is served, on what, and with which kernels.
 void CheckModels(const config::v1::ServerConfig& config, ConfigFindings& findings);
+// The adapters that are registered, and those that models are loaded with.
+void CheckAdapters(const config::v1::ServerConfig& config, ConfigFindings& findings);
 // The brokers, the store, and how other servers reach this one; of a configuration with a fleet.
 void CheckFleet(const config::v1::ServerConfig& config, ConfigFindings& findings);
 

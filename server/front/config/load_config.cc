@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/front/config/adapter_files.h"
 #include "server/front/config/config_checks.h"
 #include "server/front/config/config_text.h"
 #include "server/front/config/named_parts.h"
@@ -63,6 +64,7 @@ LoadedConfig LoadConfig(const Flags& flags, const Surroundings& surroundings) {
   loaded.effective = ConfigForLog(config);
   Append(MissingParts(config, surroundings.cuda_library), loaded.problems);
   Append(WrongSecrets(config), loaded.problems);
+  Append(ResolveAdapters(config), loaded.problems);
   ReadPromptKeys(config.fleet().encrypt_prompts_key_file(), loaded);
   if (!config.auth().tokens_file().empty()) {
     auto tokens = TokenTable::Load(config.auth().tokens_file());

@@ -143,7 +143,7 @@ WALLS = [
      [r"server/front/config/\w+\.h", r"server/front/jobs/job(_service)?\.h", r"server/front/workers/file_descriptor\.h"],
      {"absl", "reel_proto", "protobuf", "json"}),
     (r"server/front/health/", SERVER_BASE + [r"server/front/rpc/\w+\.h"], {"absl", "grpc", "protobuf"}),
-    (r"server/front/config/", SERVER_BASE + ["server/convert/"],
+    (r"server/front/config/", SERVER_BASE + ["server/convert/", r"server/front/workers/file_descriptor\.h"],
      {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),
     (r"server/front/", SERVER_BASE + FRONT + ["kernels/"],
      {"absl", "grpc", "config_proto", "worker_proto", "reel_proto", "protobuf", "cli", "prometheus"}),

@@ -20,19 +20,19 @@ TEST(ConfiguredModels, WhatAModelIsMadeOfTravelsWithIt) {
   with_parts.add_parts()->set_part("vae");
   with_parts.mutable_parts(0)->set_path("/v.gguf");
   with_parts.mutable_random_weights()->set_seed(7);
-  EXPECT_EQ(LoadOptionsOf(model).manifest_file, "/f");
-  EXPECT_EQ(LoadOptionsOf(model).text_folder, "/t");
-  EXPECT_EQ(LoadOptionsOf(model).random_weights, std::nullopt);
-  EXPECT_THAT(LoadOptionsOf(with_parts).parts,
+  EXPECT_EQ(LoadOptionsOf(model, {}).manifest_file, "/f");
+  EXPECT_EQ(LoadOptionsOf(model, {}).text_folder, "/t");
+  EXPECT_EQ(LoadOptionsOf(model, {}).random_weights, std::nullopt);
+  EXPECT_THAT(LoadOptionsOf(with_parts, {}).parts,
               ElementsAre(model::PartFile{model::ModelPart::kVae, "/v.gguf"}));
-  EXPECT_EQ(LoadOptionsOf(with_parts).random_weights, 7);
+  EXPECT_EQ(LoadOptionsOf(with_parts, {}).random_weights, 7);
 }
 
 TEST(ConfiguredModels, ATestCardHasItsCostsAndFaults) {
   config::v1::Model model;
   model.mutable_test_card()->add_faults()->set_step(3);
-  EXPECT_EQ(LoadOptionsOf(model).test_card.step_time, absl::Milliseconds(20));
-  EXPECT_EQ(LoadOptionsOf(model).test_card.faults[0].step, 3);
+  EXPECT_EQ(LoadOptionsOf(model, {}).test_card.step_time, absl::Milliseconds(20));
+  EXPECT_EQ(LoadOptionsOf(model, {}).test_card.faults[0].step, 3);
 }
 
 TEST(ConfiguredModels, AModelKnowsTheWorkersThatHaveIt) {
@@ -82,6 +82,26 @@ TEST(ConfiguredModels, TheSharesOfArmsAreTheirWeightsOfAll) {
   EXPECT_EQ(arms[0].share, 0.75);
   EXPECT_EQ(arms[1].share, 0.25);
   EXPECT_EQ(arms[1].profile, "mine");
+}
+
+TEST(ConfiguredModels, HaveTheAdaptersThatTheyName) {
+  config::v1::ServerConfig config;
+  for (const char* name : {"grain", "turn"}) {
+    config::v1::Adapter& adapter = *config.add_adapters();
+    adapter.set_name(name);
+    adapter.set_file(absl::StrCat("/loras/", name));
+    adapter.set_sha256("aa");
+  }
+  config::v1::Model model;
+  model.set_path("/m");
+  EXPECT_THAT(LoadOptionsOf(model, config).adapters, ::testing::IsEmpty());
+  model.add_adapters()->set_name("turn");
+  config::v1::ModelAdapter& scaled = *model.add_adapters();
+  scaled.set_name("grain");
+  scaled.set_scale(-0.5);
+  EXPECT_THAT(LoadOptionsOf(model, config).adapters,
+              ::testing::ElementsAre(model::FixedAdapter{"turn", "/loras/turn", 1, "aa"},
+                                     model::FixedAdapter{"grain", "/loras/grain", -0.5, "aa"}));
 }
 
 }  // namespace

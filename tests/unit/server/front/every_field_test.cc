@@ -31,7 +31,7 @@ constexpr char kBase[] = R"(
   http { listen: "127.0.0.1:4" hosts: "h" allow_origins: "http://o" playground: false tls: false model_aliases { key: "k" value: "v" } max_streams_per_tenant: 9 }
   auth { tokens_file: "/t" tenants { name: "a" } }
   models { name: "m" path: "/m" dtype: "bf16" manifest_file: "/f" text_folder: "/x"
-    parts { part: "vae" path: "/v" }
+    parts { part: "vae" path: "/v" } adapters { name: "l" scale: 1.5 }
     warm_up { sizes { width: 64 height: 96 num_frames: 9 } } }
   models { name: "t" test_card { faults { kind: "exit" step: 3 prompt_contains: "x" times: 2 }
     memory { weights: 1 } } }
@@ -41,6 +41,7 @@ constexpr char kBase[] = R"(
     name: "e" model: "m" share: 0.25
     arms { name: "x" profile: "auto" weight: 2 } arms { name: "y" profile: "p" weight: 3 }
   }
+  adapters { name: "l" file: "l.safetensors" models: "m" max_scale: 4 } adapter_root: "/loras"
   plugins { name: "k" folder: "f" } plugin_root: "/plugins"
   fleet { name: "prod" node: "n1" advertise: "h:1" listen: "127.0.0.1:5"
     tls { certificate_file: "/a" key_file: "/b" client_ca_file: "/d" }
