@@ -223,6 +223,11 @@ void AddDoctor(CLI::App& app, Action& action) {
                   "vae, audio_vae, text_encoder, connectors or upsampler)")
       ->needs(model)
       ->allow_extra_args(false);
+  command
+      .add_option("--adapter", flags->adapters,
+                  "With --model: FILE[:SCALE], an adapter (LoRA) for it, whose values are read")
+      ->needs(model)
+      ->allow_extra_args(false);
   command.add_option("--manifest", flags->manifest, "With --model: SHA-256 sums that must match")
       ->needs(model);
   command

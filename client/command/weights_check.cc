@@ -32,6 +32,14 @@ std::string Facts(const Struct& line) {
     absl::StrAppend(&facts, ", ", part, " from ",
                     std::filesystem::path(path.string_value()).filename().string());
   }
+  for (const Value& adapter : Field(line, "adapters").list_value().values()) {
+    const Struct& own = adapter.struct_value();
+    absl::StrAppend(&facts, ", with ", Field(own, "name").string_value(), " times ",
+                    Field(own, "scale").number_value());
+    if (const double idle = Field(own, "idleLayers").number_value(); idle > 0) {
+      absl::StrAppend(&facts, ", which changes nothing in ", idle, " of its layers");
+    }
+  }
   return facts;
 }
 
@@ -46,6 +54,7 @@ Check CheckWeights(const std::string& folder, const WeightsFlags& flags) {
   if (!flags.dtype.empty()) words.push_back("--dtype=" + flags.dtype);
   if (!flags.text_folder.empty()) words.push_back("--text-folder=" + flags.text_folder);
   for (const std::string& part : flags.parts) words.push_back("--part=" + part);
+  for (const std::string& adapter : flags.adapters) words.push_back("--adapter=" + adapter);
   if (!flags.manifest.empty()) words.push_back("--manifest=" + flags.manifest);
   if (flags.random_weights) {
     words.push_back(absl::StrCat("--random-weights=", *flags.random_weights));

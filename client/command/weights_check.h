@@ -26,7 +26,8 @@ struct WeightsFlags {
   std::string path;  // a folder or file, or a name that reel-render knows
   std::string dtype, text_folder, manifest;
   std::optional<uint64_t> random_weights;
-  std::vector<std::string> parts;  // "PART=FILE"
+  std::vector<std::string> parts;     // "PART=FILE"
+  std::vector<std::string> adapters;  // "FILE[:SCALE]"
 };
 
 // `folder`: this program's folder.

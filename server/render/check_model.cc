@@ -47,6 +47,18 @@ std::string PartsText(const RenderOptions& options) {
   return text;
 }
 
+// ", with style.safetensors times 0.8"; empty without adapters.
+std::string AdaptersText(const model::ModelCard& card) {
+  std::string text;
+  for (const model::FixedAdapter& adapter : card.fixed_adapters) {
+    absl::StrAppend(&text, ", with ", adapter.name, " times ", adapter.scale);
+    if (adapter.idle_layers > 0) {
+      absl::StrAppend(&text, ", which changes nothing in ", adapter.idle_layers, " of its layers");
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string CheckText(const model::ModelCheck& check, const RenderOptions& options) {
@@ -60,7 +72,7 @@ std::string CheckText(const model::ModelCheck& check, const RenderOptions& optio
   return absl::StrFormat("%s can be loaded: %s, %.1f million parameters, %.1f MB as %s%s\n",
                          ModelOf(options), card.family, static_cast<double>(card.parameters) / 1e6,
                          static_cast<double>(card.weight_bytes) / 1e6, DtypeOf(card),
-                         PartsText(options));
+                         PartsText(options) + AdaptersText(card));
 }
 
 std::string CheckJson(const model::ModelCheck& check, const RenderOptions& options) {
@@ -70,6 +82,12 @@ std::string CheckJson(const model::ModelCheck& check, const RenderOptions& optio
     line["parameters"] = check.card.parameters;
     line["weightBytes"] = check.card.weight_bytes;
     line["dtype"] = DtypeOf(check.card);
+    for (const model::FixedAdapter& adapter : check.card.fixed_adapters) {
+      line["adapters"].push_back({{"name", adapter.name},
+                                  {"scale", adapter.scale},
+                                  {"sha256", adapter.sha256},
+                                  {"idleLayers", adapter.idle_layers}});
+    }
     for (const model::PartFile& file : options.parts) {
       line["parts"][std::string(model::NameOf(file.part))] = file.path;
     }

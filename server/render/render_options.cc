@@ -17,6 +17,7 @@
 #include "kernels/base/program/nearest_name.h"
 #include "kernels/base/program/nearest_path.h"
 #include "model/bundled_model.h"
+#include "server/render/adapter_flag.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::render {
@@ -129,6 +130,14 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
                       model::PartNames()))
       ->check(PartProblem)
       ->allow_extra_args(false);
+  app.add_option_function<std::vector<std::string>>(
+         "--adapter",
+         [&options](const std::vector<std::string>& words) {
+           options.adapters = AdaptersOfFlags(words);
+         },
+         "FILE[:SCALE]: an adapter (LoRA) that is added to the weights; up to 8 times")
+      ->check(AdapterProblem)
+      ->allow_extra_args(false);
   app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
   app.add_option("--random-weights", options.random_weights,
                  "Seed of random weights, for benchmarks with a folder that has only "
@@ -217,6 +226,7 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.dtype = options.dtype;
   load.text_folder = options.text_folder;
   load.parts = options.parts;
+  load.adapters = options.adapters;
   load.manifest_file = options.manifest_file;
   load.random_weights = options.random_weights;
   load.computes_in_bf16 = options.computes_in_bf16;

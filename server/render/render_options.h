@@ -17,6 +17,7 @@ struct RenderOptions {
   std::string model_path;   // empty: the test card
   std::string text_folder;  // for a single-file model; empty: beside it
   std::vector<model::PartFile> parts;
+  std::vector<model::FixedAdapter> adapters;
   std::string manifest_file;
   std::optional<uint64_t> random_weights;  // the seed of values in place of stored ones
   std::vector<ConditionFile> conditions;

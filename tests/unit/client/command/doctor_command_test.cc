@@ -60,6 +60,13 @@ TEST_F(RendererTest, GoodWeightsAreDescribed) {
   EXPECT_EQ(out_, "ok       model: LTX 9, 3.8 GB as bf16\n");
   EXPECT_EQ(Doctor(R"(echo '{"ok":true,"family":"LTX 9","parts":{"vae":"/files/v.gguf"}}')"), 0);
   EXPECT_EQ(out_, "ok       model: LTX 9, vae from v.gguf\n");
+  EXPECT_EQ(Doctor(R"(echo '{"ok":true,"family":"LTX 9","adapters":[{"name":"l","scale":0.5},
+                             {"name":"k","scale":1,"idleLayers":3}]}')"),
+            0);
+  EXPECT_EQ(
+      out_,
+      "ok       model: LTX 9, with l times 0.5, with k times 1, which changes nothing in 3 of "
+      "its layers\n");
 }
 
 TEST_F(RendererTest, AProblemComesWithWhatToDo) {
@@ -81,6 +88,8 @@ TEST_F(RendererTest, FlagsAreHandedOn) {
   EXPECT_EQ(Doctor(script, {"--part", "vae=/v", "--part", "transformer=/t.gguf"}), 3);
   EXPECT_NE(out_.find("--model=/m --part=vae=/v --part=transformer=/t.gguf"), std::string::npos)
       << out_;
+  EXPECT_EQ(Doctor(script, {"--adapter", "/l:0.5", "--adapter", "/k"}), 3);
+  EXPECT_NE(out_.find("--model=/m --adapter=/l:0.5 --adapter=/k"), std::string::npos) << out_;
   EXPECT_EQ(Run({"doctor", "--dtype", "fp16"}), 2);
 }
 

@@ -193,6 +193,33 @@ TEST_F(RenderLtx, ASingleFileIsAModelToo) {
   EXPECT_THAT(without.errors, HasSubstr("has no text encoder"));
 }
 
+TEST_F(RenderLtx, AnAdapterIsAddedToTheWeights) {
+  const model::ltx::TinyFolder folder("0.9.0");
+  const std::string adapter =
+      std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/adapters/ltx/style.safetensors";
+  const auto latents = [&](std::vector<std::string> flags) {
+    ExpectDone(Render(folder.path(), 17, std::move(flags), "out.safetensors"));
+    return Floats(*model::WeightSet::OpenFile(folder_.File("out.safetensors")), "latents");
+  };
+  const std::vector<float> with = latents({"--adapter", adapter});
+  EXPECT_EQ(latents({"--adapter", adapter + ":1"}), with);
+  EXPECT_NE(latents({"--adapter", adapter + ":-1"}), with);
+  EXPECT_EQ(latents({"--adapter", adapter + ":0"}), latents({}));
+
+  const auto check =
+      RunWith({"--check", "--json", "--model", folder.path(), "--adapter", adapter + ":0.5"});
+  EXPECT_EQ(check.status, 0) << check.errors;
+  EXPECT_THAT(check.out, HasSubstr(R"("adapters":[{"name":"style.safetensors","scale":0.5,)"));
+  const auto twice =
+      Render(folder.path(), 17, {"--adapter", adapter, "--adapter", adapter}, "a.mp4");
+  EXPECT_EQ(twice.status, 7);
+  EXPECT_THAT(twice.errors, HasSubstr("given twice"));
+  EXPECT_FALSE(folder_.Has("a.mp4"));
+  const auto none = RunWith({"--check", "--model", "testcard", "--adapter", adapter});
+  EXPECT_EQ(none.status, 7);
+  EXPECT_THAT(none.errors, HasSubstr("test card"));
+}
+
 TEST_F(RenderLtx, AVideoTakesPicturesToo) {
   if (!worker::HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
   WriteFrames(1, "start.png");

@@ -90,6 +90,29 @@ TEST(ParseRenderOptions, NamesPartsByTheirFiles) {
   }
 }
 
+TEST(ParseRenderOptions, AnAdapterIsAFileAndItsScale) {
+  int exit_code = 0;
+  const auto parse = [&](std::vector<std::string> extra) {
+    extra.insert(extra.end(), {"--model", "testcard", "--prompt", "x", "--output", "a.mp4"});
+    return ParseRenderOptions(extra, "", exit_code);
+  };
+  const auto options = parse({"--adapter", "/a/style.safetensors:0.5", "--adapter", "turn",
+                              "--adapter", "odd:name", "--adapter", "back:-4"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(LoadOptionsOf(*options).adapters,
+            (std::vector<model::FixedAdapter>{{"style.safetensors", "/a/style.safetensors", 0.5},
+                                              {"turn", "turn", 1},
+                                              {"odd:name", "odd:name", 1},
+                                              {"back", "back", -4}}));
+  for (const char* wrong : {"a:4.5", "a:-5", "a:nan", "a:inf", "a:1e308", ":1", ""}) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_FALSE(parse({"--adapter", wrong})) << wrong;
+    EXPECT_EQ(exit_code, kUsage);
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("--adapter"))
+        << wrong;
+  }
+}
+
 TEST(ParseRenderOptions, AModelThatIsNotThereIsRefusedWithTheNearest) {
   const reel::testing::TempFolder models;
   std::filesystem::create_directory(models.File("LTX-Video"));

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flag --adapter FILE[:SCALE].
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/fixed_adapter.h"
+
+namespace reel::render {
+
+// Named as its file. What stands behind the last colon is the scale if it is a number.
+model::FixedAdapter AdapterOfFlag(const std::string& word);
+
+// Empty, or why the flag cannot have this value.
+std::string AdapterProblem(const std::string& word);
+
+std::vector<model::FixedAdapter> AdaptersOfFlags(const std::vector<std::string>& words);
+
+}  // namespace reel::render
