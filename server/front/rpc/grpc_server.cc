@@ -18,7 +18,9 @@
 #include "kernels/base/status_macros.h"
 #include "server/front/api/video_cursor.h"
 #include "server/front/config/address.h"
+#include "server/front/rpc/header_bounds.h"
 #include "server/front/rpc/tls_credentials.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
@@ -59,7 +61,7 @@ void Guard(grpc::ServerBuilder& builder, absl::Duration longest_call) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 128 * 1024);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadataBytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, kMaxConnectionAgeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, ToMilliseconds(longest_call));
@@ -99,6 +101,10 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   auto impl = std::make_unique<Impl>();
   REEL_ASSIGN_OR_RETURN(impl->credentials, Credentials(options));
   grpc::EnableDefaultHealthCheckService(false);
+  if (!HeadersAreBounded()) {
+    Log(LogLevel::kWarning, "The headers of calls are not bounded: reeld does not know this gRPC",
+        {{"version", grpc_version_string()}});
+  }
   if (options.reflection) {
     static std::once_flag once;  // gRPC's registry of plug-ins is the process's
     std::call_once(once, grpc::reflection::InitProtoReflectionServerBuilderPlugin);

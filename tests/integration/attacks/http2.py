@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
+DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 2, 3, 4, 6, 7, 8, 9
 END_STREAM, ACK, END_HEADERS = 0x1, 0x1, 0x4
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 INITIAL_WINDOW, MAX_FRAME, TRUE_BINARY = 4, 5, 0xFE03  # the last: gRPC's own, header values ending in -bin come as they are
@@ -50,6 +50,12 @@ def integer(value, bits, first):
         out.append(value % 128 + 128)
         value //= 128
     return bytes([*out, value])
+
+
+def call_head(path, authority, replaced=()):
+    """A block of the headers that every call has; `replaced`: other values for some of them."""
+    fields = {":method": "POST", ":scheme": "http", ":path": path, ":authority": authority, "te": "trailers", "content-type": "application/grpc"}
+    return b"".join(literal(*one) for one in (fields | dict(replaced)).items())
 
 
 class HeaderTable:
@@ -176,9 +182,8 @@ class Connection:
         call = Call(self.next_stream, self.initial_window)
         self.calls[call.stream] = call
         self.next_stream += 2
-        fields = [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", self.authority), ("te", "trailers"),
-                  ("content-type", "application/grpc"), *headers]
-        self.send(frame(HEADERS, END_HEADERS, call.stream, b"".join(literal(*field) for field in fields)))
+        block = call_head(path, self.authority) + b"".join(literal(*one) for one in headers)
+        self.send(frame(HEADERS, END_HEADERS, call.stream, block))
         return call
 
     def send_data(self, call, data, end=False, patience=PATIENCE, strict=True):
