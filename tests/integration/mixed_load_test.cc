@@ -9,6 +9,7 @@
 #include <iostream>
 #include <random>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,10 +26,16 @@ constexpr absl::Duration kStep = absl::Milliseconds(10);
 // Long videos take eight times as long as short ones; one of five is long.
 constexpr int kShortSteps = 4, kLongSteps = 32;
 constexpr absl::Duration kShortDeadline = absl::Seconds(5), kLongDeadline = absl::Seconds(15);
-constexpr char kMixedLoadDevice[] = R"(models { name: "testcard" test_card {
-    step_time { nanos: 10000000 } step_time_per_extra_job { nanos: 10000000 }
-    decode_time_per_frame { nanos: 10000 } } }
-)";
+// Whether videos share steps. Shared ones cost what they cost alone, or a fifth of it for each
+// video but the first.
+struct Sharing {
+  const char* name;
+  int per_extra_job_nanos;
+  int64_t fill_rows;
+  double goodput;  // this share of what the device can do is done in time, at least
+};
+constexpr Sharing kAlone = {"Alone", 10'000'000, 1, 0.8};
+constexpr Sharing kShared = {"Shared", 2'000'000, 8192, 0.65};
 
 std::string TokenFile(const testing::TempFolder& folder) {
   std::string tokens;
@@ -120,17 +127,21 @@ std::vector<absl::Duration> TookOf(const ReelServer& server, bool is_long) {
 }
 
 // `order`: "steps", or "fifo", against which it is held.
-ServerSetup MixedSetup(const testing::TempFolder& folder, const std::string& order) {
+ServerSetup MixedSetup(const testing::TempFolder& folder, const Sharing& sharing,
+                       const std::string& order) {
   ServerSetup setup;
-  setup.config = absl::StrCat(kMixedLoadDevice, "scheduler { fill_rows: 1 order: '", order,
-                              "' }\nauth { tokens_file: '", TokenFile(folder),
-                              "' tenants { name: 'a' } tenants { name: 'b' } }");
+  setup.config = absl::StrCat(
+      "models { name: 'testcard' test_card { step_time { nanos: ", absl::ToInt64Nanoseconds(kStep),
+      " } step_time_per_extra_job { nanos: ", sharing.per_extra_job_nanos,
+      " } decode_time_per_frame { nanos: 10000 } } }\nscheduler { fill_rows: ", sharing.fill_rows,
+      " order: '", order, "' }\nauth { tokens_file: '", TokenFile(folder),
+      "' tenants { name: 'a' } tenants { name: 'b' } }");
   return setup;
 }
 
 // Videos of the mixture a second, by a device that never wants for one.
-double CapacityOf(const testing::TempFolder& folder) {
-  ReelServer server(MixedSetup(folder, "steps"));
+double CapacityOf(const testing::TempFolder& folder, const Sharing& sharing) {
+  ReelServer server(MixedSetup(folder, sharing, "steps"));
   MixedCaller caller(server, "a", 1);
   caller.Saturate(absl::Now() + absl::Seconds(10));
   const double before = server.Metric("reel_requests_total", "outcome=\"ok\"");
@@ -154,9 +165,8 @@ struct MixedFigures {
 };
 
 // The same arrivals in each order.
-void RunMixed(const testing::TempFolder& folder, const std::string& order, double rate,
-              unsigned seed, MixedFigures& figures) {
-  ReelServer server(MixedSetup(folder, order));
+void RunMixed(const ServerSetup& setup, double rate, unsigned seed, MixedFigures& figures) {
+  ReelServer server(setup);
   MixedCaller a(server, "a", seed), b(server, "b", seed + 1);
   std::thread other([&] { b.Arrive(rate / 2); });
   a.Arrive(rate / 2);
@@ -184,31 +194,45 @@ void Print(const std::string& order, double load, double rate, const MixedFigure
             << " s of steps of finished videos a second\n";
 }
 
-class MixedLoad : public ::testing::TestWithParam<double> {};
+class MixedLoad : public ::testing::TestWithParam<std::tuple<double, Sharing>> {};
 
 TEST_P(MixedLoad, OfTwoTenantsMeetsItsDeadlinesOrIsRefused) {
+  const auto& [load, sharing] = GetParam();
   const testing::TempFolder folder;
-  const double rate = GetParam() * CapacityOf(folder);
+  const double capacity = CapacityOf(folder, sharing);
+  const double rate = load * capacity;
   MixedFigures steps, fifo;
   for (unsigned run = 0; run < kRuns; ++run) {
-    RunMixed(folder, "steps", rate, 2 + 2 * run, steps);
-    RunMixed(folder, "fifo", rate, 2 + 2 * run, fifo);
+    RunMixed(MixedSetup(folder, sharing, "steps"), rate, 2 + 2 * run, steps);
+    RunMixed(MixedSetup(folder, sharing, "fifo"), rate, 2 + 2 * run, fifo);
   }
-  Print("steps", GetParam(), rate, steps);
-  Print("fifo", GetParam(), rate, fifo);
+  Print(absl::StrCat(sharing.name, ", steps"), load, rate, steps);
+  Print(absl::StrCat(sharing.name, ", fifo"), load, rate, fifo);
   const double gain = absl::FDivDuration(At(fifo.brief, 0.95), At(steps.brief, 0.95));
   std::cout << "FIGURE short ones' p95 in fifo order is " << gain << " times as long\n";
   // What was let in is done in time, but for a few.
   EXPECT_GE(steps.met(), 0.9 * (steps.offered - steps.refused));
   EXPECT_GE(steps.met() / steps.offered, fifo.met() / fifo.offered);
   EXPECT_GE(gain, 1);
+  // More than the device can do costs nothing of what it can.
+  const double goodput = steps.met() / absl::ToDoubleSeconds(kRuns * kEach);
+  std::cout << "FIGURE " << sharing.name << ": " << goodput << " videos in time a second, of "
+            << capacity << " that the device can do\n";
+  EXPECT_GE(goodput, sharing.goodput * std::min(1.0, load) * capacity);
   // Arrivals by chance: below capacity few are refused.
-  if (GetParam() < 1) {
+  if (load < 1) {
     EXPECT_LE(steps.refused, 0.1 * steps.offered);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfCapacity, MixedLoad, ::testing::Values(0.7, 1.3));
+std::string NameOf(const ::testing::TestParamInfo<MixedLoad::ParamType>& info) {
+  return absl::StrCat(std::get<1>(info.param).name, "At", 100 * std::get<0>(info.param), "Percent");
+}
+
+INSTANTIATE_TEST_SUITE_P(OfCapacity, MixedLoad,
+                         ::testing::Combine(::testing::Values(0.7, 1.3),
+                                            ::testing::Values(kAlone, kShared)),
+                         NameOf);
 
 }  // namespace
 }  // namespace reel::tests

@@ -13,7 +13,7 @@
 namespace reel::tests {
 namespace {
 
-// Nobody shares a step.
+// Nobody shares a step: those who share one run at once, and there is no order between them.
 ServerSetup OneAtATime(int step_ms) {
   return {.config = absl::StrCat(SlowConfig(step_ms), "scheduler { fill_rows: 1 }\n"),
           .flags = {},
