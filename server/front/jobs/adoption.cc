@@ -27,14 +27,13 @@ JobRow RowOf(const AdoptedJob& adopted) {
 
 void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   const std::string id = adopted.video.id;
-  bool streamed = false;
+  std::optional<ActiveJob> reserved;
   if (const ActiveJob* const known = parts_.jobs.Find(id); known != nullptr) {
     if (known->phase() != Phase::kReserved) {
       return done(absl::UnavailableError("an earlier attempt of the video still ends here"));
     }
-    // What no log keeps of its call.
-    streamed = known->streamed;
-    adopted.video.caller_span = known->log->Snapshot().caller_span;
+    reserved = *known;
+    adopted.video.caller_span = reserved->log->Snapshot().caller_span;
     parts_.jobs.Remove(id);
   }
   adopted.video.state = VideoState::kQueued;
@@ -44,7 +43,12 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   const uint64_t after = (adopted.epoch - 1) * kSequencesPerEpoch;
   ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, after, condition_bytes);
   revived.epoch = adopted.epoch;
-  revived.streamed = streamed;
+  if (reserved) {
+    // No log keeps these: its call, and the time until the log had it, which is part of its bill.
+    revived.streamed = reserved->streamed;
+    revived.accepted = reserved->accepted;
+    revived.clock = reserved->clock;
+  }
   if (revived.cost.observed) {
     revived.expected = revived.cost.p50();
     revived.expected_p90 = revived.cost.p90();

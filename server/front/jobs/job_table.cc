@@ -6,7 +6,8 @@ namespace reel::front {
 ActiveJob& JobTable::Add(ActiveJob job) {
   changed_ = true;
   job.number = ++added_;
-  job.clock.Enter(model::RunPart::kQueue, job.accepted);
+  const bool is_reserved = job.phase() == Phase::kReserved;
+  job.clock.Enter(is_reserved ? model::RunPart::kAccept : model::RunPart::kQueue, job.last_event);
   std::string id = job.id();
   const auto [added, is_new] = jobs_.emplace(std::move(id), std::move(job));
   if (is_new) by_id_.emplace(added->first, &added->second);

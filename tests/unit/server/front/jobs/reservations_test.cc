@@ -28,6 +28,30 @@ TEST_F(ReservationsTest, AReservationCountsUntilItIsDropped) {
   EXPECT_TRUE(reserve().ok());
 }
 
+// A disk that is slow to take it is part of what its caller waits for.
+TEST_F(ReservationsTest, ABillBeginsWithTheRequestAndNotWithTheLog) {
+  Start();
+  AddWorker();
+  auto reserved = Await<Video>([&](auto done) { dispatcher->Reserve(Request(), std::move(done)); });
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  AdvanceAndPoke(absl::Milliseconds(70));
+  const auto job = Adopt({*std::move(reserved), /*epoch=*/1, /*attempt=*/1});
+  ASSERT_TRUE(job.ok()) << job.status();
+  AdvanceAndPoke(absl::Milliseconds(30));
+  RunToEnd(Take());
+  Settle();
+  const Video video = (*job)->Snapshot();
+  ASSERT_TRUE(video.stats.has_value());
+  EXPECT_EQ(video.stats->total, video.end_time - video.create_time);
+  EXPECT_GE(video.stats->total, absl::Milliseconds(100));
+  absl::Duration sum;
+  for (const model::PartTime& part : video.stats->parts) sum += part.time;
+  EXPECT_EQ(sum, video.stats->total);
+  ASSERT_FALSE(video.stats->parts.empty());
+  EXPECT_EQ(video.stats->parts[0].part, model::RunPart::kAccept);
+  EXPECT_EQ(video.stats->parts[0].time, absl::Milliseconds(70));
+}
+
 TEST_F(ReservationsTest, ARefusalIsCounted) {
   options.max_queued_jobs = 1;
   Start();
