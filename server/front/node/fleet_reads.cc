@@ -83,9 +83,10 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
     if (is_done) faces_.Keep(video->key, face);
     return done(std::shared_ptr<Job>(std::move(face)));
   }
-  // Its file is.
+  // Its file is, unless it has been deleted in between.
   jobs_.Find(reach, id,
              [face, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> own) mutable {
+               if (absl::IsNotFound(own.status())) return done(own.status());
                if (own.ok()) face->SetLocal(*std::move(own));
                done(std::shared_ptr<Job>(std::move(face)));
              });

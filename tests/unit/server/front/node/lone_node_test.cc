@@ -197,6 +197,17 @@ TEST_F(LoneNodeTest, OfARequestIdTheTenantAndTheSpecCountAndNothingElse) {
   EXPECT_NE(member_.MustAsk(job)->Snapshot().id, id);
 }
 
+// A reader that has found it in the view and comes to its file too late.
+TEST_F(LoneNodeTest, AVideoWhoseFileIsGoneIsNotFoundAndNotElsewhere) {
+  const JobPtr job = Run();
+  member_.RunToEnd(member_.Take());
+  ASSERT_TRUE(ComesAtOnce([&] { return IsFinal(job->state()); }));
+  const std::string id = job->Snapshot().id;
+  ASSERT_TRUE(member_.Get(id).ok());
+  ASSERT_TRUE(member_.Delete(id).ok());
+  EXPECT_EQ(ReasonOf(member_.Get(id).status()), Reason::kVideoNotFound);
+}
+
 TEST_F(LoneNodeTest, AVideoEndsAsItsLastCallLeft) {
   const std::pair<LeaveReason, Reason> ends[] = {
       {LeaveReason::kCallerLeft, Reason::kOwnerLeft},
