@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of a request to the door, read strictly: what two parsers may read in two ways, a
+// The head of an HTTP request, read strictly: what two parsers may read in two ways, a
 // proxy's and ours, is refused, so that nobody smuggles a request through one of them.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and replies of the door, as values. Knows no sockets.
+// Requests and replies over HTTP, as values. Knows no sockets.
 #pragma once
 
 #include <cstdint>
