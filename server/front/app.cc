@@ -385,15 +385,12 @@ void App::ReloadModels() {
 void App::ReloadTokens() {
   const std::string& path = impl_->config().auth().tokens_file();
   if (path.empty()) {
-    Log(LogLevel::kInfo,
-        "reloaded; no tokens file is configured, and each new connection reads the certificates");
-    return;
+    return Log(LogLevel::kInfo, "reloaded; no tokens file; certificates are read anew");
   }
   auto tokens = TokenTable::Load(path);
   if (!tokens.ok()) {
-    Log(LogLevel::kError, "the tokens file is invalid; the old tokens stay in use",
-        {{"error", tokens.status()}});
-    return;
+    return Log(LogLevel::kError, "the tokens file is invalid; the old tokens stay in use",
+               {{"error", tokens.status()}});
   }
   Log(LogLevel::kInfo, "reloaded the tokens", {{"tokens", static_cast<int64_t>(tokens->size())}});
   impl_->authorizer->Replace(*std::move(tokens));

@@ -25,8 +25,8 @@ StreamPump::~StreamPump() {
 void StreamPump::Post(std::shared_ptr<Pumped> stream) {
   MutexLock lock(mutex_);
   waiting_.push_back(std::move(stream));
-  // Behind as many as there are threads each has been told already, and waits for nothing before
-  // all is done: a job with thousands of readers need not wake anybody thousands of times.
+  // Once as many wait as there are threads, each thread has been told and works until all is done.
+  // So a job with thousands of readers need not wake anybody thousands of times.
   if (waiting_.size() <= pumps_) posted_.NotifyOne();
 }
 

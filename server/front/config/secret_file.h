@@ -18,8 +18,8 @@ struct FileAccess {
 };
 
 // Empty: it is closed enough, else who can do what to it. The group may read where root owns the
-// file or the group is one of `own_groups`, which is how Kubernetes mounts secrets; it may never
-// write, and all others may do nothing.
+// file or the group is one of `own_groups`, which is how Kubernetes mounts secrets. It may never
+// write. All others may do nothing.
 std::string WhyNotSecret(const FileAccess& file, const std::vector<gid_t>& own_groups);
 
 // The same of the file that `path` leads to and the groups of this process: PERMISSION_DENIED with

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// The files of `tls`, checked before a listener gets them: a certificate that cannot serve must
-// end a start, or be left aside by a renewal, and never end a listener that works.
+// SPDX-License-Identifier: Apache-2.0 The files of `tls`, checked before a listener gets them. A
+// certificate that cannot serve ends a start and is left aside by a renewal; it never ends a
+// listener that works.
 #pragma once
 
 #include <string>

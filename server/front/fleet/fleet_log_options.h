@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a fleet's log is, and how long it is waited for.
+// Addresses, credentials and time limits of a fleet's log.
 #pragma once
 
 #include <cstdint>

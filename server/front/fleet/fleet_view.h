@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one node knows of the fleet: the log, folded into tables that outlive the process. A start
-// goes on from where they have come to. Thread-safe.
+// The view: everything that one node knows of the fleet. It is the log, folded into tables that
+// outlive the process; a start goes on from the position that they have reached. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a connection is to the brokers, and how it is encrypted.
+// Credentials and encryption of a connection to the brokers.
 #pragma once
 
 #include <nats/nats.h>
@@ -22,8 +22,8 @@ natsStatus SignNonce(char** error, unsigned char** signature, int* size, const c
 absl::Status SetAccess(const FleetLogOptions& options, natsOptions& out);
 
 // Why no connection was made. PERMISSION_DENIED: a server that answers does not know this one's
-// key, password or certificate; FAILED_PRECONDITION: it speaks no TLS; UNAVAILABLE: anything else,
-// also a certificate that is not of the authority, since a server that ends looks the same.
+// key, password or certificate. FAILED_PRECONDITION: it speaks no TLS. UNAVAILABLE: anything else;
+// also a certificate of another authority, since a server that ends looks the same.
 absl::Status RefusedConnection(const FleetLogOptions& options, natsStatus status);
 
 }  // namespace reel::front

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the brokers are what a fleet needs, and let this server do what it must.
+// Checks of the brokers for `reel doctor`: that they are what a fleet needs, and let this server do
+// what it must.
 #pragma once
 
 #include <vector>

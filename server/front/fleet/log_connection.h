@@ -20,9 +20,9 @@ namespace reel::front {
 class LogConnection {
  public:
   // Looks at the version of each server that answers, connects, and makes the stream if it is not
-  // there; within `connect_limit`. UNAVAILABLE: no server, or none that has JetStream yet;
+  // there; within `connect_limit`. UNAVAILABLE: no server, or none that has JetStream yet.
   // FAILED_PRECONDITION: a server that is too old, a stream of another kind, or one in which an
-  // earlier build has this fleet's videos; and as RefusedConnection.
+  // earlier build has this fleet's videos. Other errors are as of RefusedConnection.
   static absl::StatusOr<std::unique_ptr<LogConnection>> Open(const FleetLogOptions& options);
 
   // Nothing is published while this is false: libnats would keep it, and send it later.
@@ -31,9 +31,9 @@ class LogConnection {
   // By the clock of the broker that leads the log. UNIMPLEMENTED: brokers before 2.10 do not say.
   absl::StatusOr<absl::Time> Time() const;
 
-  // The only way to end a subscription. libnats 3.4 reads a subscription that it has looked up
-  // without holding it: one that is freed while a message for it comes is read all the same, and
-  // the connection's thread then hangs or crashes.
+  // The only way to end a subscription. libnats 3.4 looks a subscription up and reads it without
+  // holding it. If it is freed while a message for it comes, the connection's thread hangs or
+  // crashes.
   void Retire(NatsSubscriptionPtr subscription) const;
 
   // Of the servers that answered when it was opened, each once, in order.

@@ -54,8 +54,8 @@ std::string WriteBeat(const NodeBeat& beat);
 // nullopt: bytes that are none, or of no node.
 std::optional<NodeBeat> ReadBeat(const std::string& bytes);
 
-// Unreadable: a subject that is none, bytes that are not its message, a claim or an end without a
-// node, an end or a wish that says nothing that this build knows.
+// Unreadable are: an unknown subject, bytes that are not its message, a claim or an end without a
+// node. So is an end or a wish that says nothing that this build knows.
 FoldEntry ReadEntry(const StoredMessage& message);
 
 }  // namespace reel::front

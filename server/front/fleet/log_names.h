@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one fleet calls its own at the brokers: a stream, and everything below one root of subjects.
-// Fleets of other names share neither.
+// Names of a fleet at the brokers: one stream, and all subjects below one root. Fleets of other
+// names share neither.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is told what the log says, in its order.
+// The interface of whoever reads the log, in its order.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a model's latest videos took for their work: the newer a video, the more it counts. A
-// value.
+// The time that a model's latest videos took for their work; newer videos count more. A value.
 #pragma once
 
 #include <cstdint>

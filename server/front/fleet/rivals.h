@@ -20,8 +20,8 @@ size_t WindowOf(size_t nodes);
 bool SuitsBest(const std::string& video, const std::string& self,
                const std::vector<std::string>& nodes);
 
-// A queue is looked at at every message, and a video has hundreds of rivals: each is hashed once
-// for a video, and from then on counting them is a few words of bits. Confined to one thread.
+// A queue is looked at with every message, and a video has hundreds of rivals. So each is hashed
+// once for a video, and counting them is a few words of bits. Confined to one thread.
 class Rivals {
  public:
   explicit Rivals(std::string self);

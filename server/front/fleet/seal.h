@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers wrote, as it may lie with others: encrypted and bound to the name that it lies
-// under, so that it opens with the fleet's key alone, unchanged and nowhere else.
+// Encryption of what callers wrote, for places that others can read. A text is bound to the name
+// under which it lies: it opens only with the fleet's key, unchanged and nowhere else.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ class Seal {
   absl::StatusOr<std::string> Open(std::string_view bytes, std::string_view name) const;
   static bool IsSealed(std::string_view bytes);
 
-  // In the place of a hash by which what was hashed could be guessed: one for each key, of the one
-  // that seals first, then the hash itself, as servers without a key have it. `use`: hashes of
-  // another use never meet it.
+  // Replaces a hash from which the hashed text could be guessed. There is one for each key, the
+  // sealing key's first, and then the hash itself, as servers without a key have it. `use`: hashes
+  // of another use never meet it.
   std::vector<std::string> NamesFor(std::string_view use, std::string_view hash) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which version a broker is: libnats has no question for it, so the first line is read that a
-// broker sends to whoever connects.
+// The version of a broker. libnats cannot ask for it, so this reads the first line that a broker
+// sends to whoever connects.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of the view's tables, each question as a function.
+// Queries of the view's tables, one function each.
 #pragma once
 
 #include <map>

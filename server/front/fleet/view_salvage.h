@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a damaged file that has a log and its view is saved.
+// Salvage of a damaged file that has a log and its view.
 #pragma once
 
 #include "server/front/store/salvage.h"

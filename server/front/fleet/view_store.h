@@ -24,9 +24,9 @@ class ViewStore {
   // A file that cannot be read, or is of another build, is made anew: the log has what it had.
   static absl::StatusOr<std::unique_ptr<ViewStore>> Open(const std::string& path);
   static void Remove(const std::string& path);
-  // A file that holds what is nowhere else: a commit survives the machine. Of a damaged one every
-  // record that can be read is in a new one, beside which it is kept; one of which nothing can be
-  // read, or of another build, is refused and left as it is.
+  // A file that holds what is nowhere else: a commit survives the machine. Every readable record of
+  // a damaged file goes into a new one, and the damaged file is kept beside it. A file of which
+  // nothing can be read, or of another build, is refused and left as it is.
   static absl::StatusOr<std::unique_ptr<ViewStore>> OpenOnlyCopy(const std::string& path);
   // One that ends with the process; readers wait for changes.
   static std::unique_ptr<ViewStore> InMemory();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of an HTTP request, read strictly: what two parsers may read in two ways, a
-// proxy's and ours, is refused, so that nobody smuggles a request through one of them.
+// The head of an HTTP request, read strictly. What a proxy's parser and ours might read differently
+// is refused, so that nobody smuggles a request through.
 #pragma once
 
 #include <cstddef>

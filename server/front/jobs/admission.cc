@@ -116,8 +116,8 @@ void Admission::ExpandProfile(const model::KernelSelection& selection, Need& nee
   }
 }
 
-// One of the configuration may be built on a lossy profile that this model has no use for; one that
-// a request names itself has been checked with the rest of it.
+// A profile of the configuration may be built on a lossy one that this model does not support. A
+// profile that a request names itself has been checked with the request.
 void Admission::CheckConfiguredProfile(const std::string& base, const model::ModelCard& card,
                                        std::vector<FieldViolation>& out) {
   const auto& known = card.lossy_profiles;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which arm of which experiment a request runs on. Pure.
+// Draws the experiment and arm of a request. Pure.
 #pragma once
 
 #include <string>

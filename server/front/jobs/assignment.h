@@ -47,9 +47,9 @@ class Assigner {
   };
   explicit Assigner(const Parts& parts) : parts_(parts) {}
 
-  // Resumes what is parked for nothing any more, fills workers that have room with the jobs that
-  // should run next, keeps what each has not begun in its order, and parks what runs for those that
-  // would miss their deadlines.
+  // Resumes jobs whose reason to be parked is gone, and fills workers that have room with the jobs
+  // that should run next. Keeps jobs that have not begun in their order, and parks running ones for
+  // those that would miss their deadlines.
   void Pump();
 
  private:

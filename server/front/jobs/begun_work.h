@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// What workers have begun and what its tenants have had of the devices, for one look at what waits:
-// put together once for each worker and each tenant, however many jobs are compared with it.
+// SPDX-License-Identifier: Apache-2.0 The work that workers have begun and the device time that its
+// tenants have had, for one look at the queue. It is computed once for each worker and tenant,
+// however many jobs are compared with it.
 #pragma once
 
 #include <cstddef>

@@ -119,11 +119,11 @@ absl::Duration Cost::longest_step_p90() const {
 // that was seen has a cell of its own for its steps and one for its frames. Of the others a curve
 // through the cells tells, from three of them on: a constant, rows, and rows times the tokens that
 // each attends to, none of them negative. Conditions have cells of their own, since nobody knows
-// the rows that they add before their pixels are decoded; previews have a price each; steps of
-// several jobs have buckets, and are on the curve too. Steps that took over what an earlier one
-// computed (kernel profile "cache") have cells of their own: beside full ones they would be taken
-// for the rule, and full ones for accidents. Text that was remembered by the worker counts as it
-// comes: its cell is a mean.
+// the rows that they add before their pixels are decoded. Previews have a price each. Steps of
+// several jobs have buckets, and are on the curve too. Steps that reuse what an earlier one
+// computed (kernel profile "cache") have cells of their own. In one cell with full steps they would
+// be taken for the rule, and full steps for accidents. Text that was remembered by the worker
+// counts as it comes: its cell is a mean.
 //
 // A quote is of the work of the device and of the end of the encoding: what other jobs take of the
 // device in between is in the queue's time. Its p90 is what nine of the latest 100 runs stayed

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the end of a job that another server may have taken over is written before it counts.
+// The interface of the log that takes the end of a job before it counts, since another server may
+// have taken the job over.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace reel::front {
 class EndJournal {
  public:
   virtual ~EndJournal() = default;
-  // On the dispatcher's thread; it must not wait. `last_sequence`: of the log's final entry.
-  // A success is stored before. `done` comes on any thread, however long it takes: OK: the end
-  // counts; CANCELLED: it is for the next process of this server to tell; anything else: it does
-  // not count, since the job is no longer this server's.
+  // On the dispatcher's thread; it must not wait. `last_sequence`: of the log's final entry. A
+  // success is stored before. `done` comes on any thread, however long it takes. OK: the end
+  // counts. CANCELLED: the next process of this server tells it. Anything else: it does not count,
+  // since the job is no longer this server's.
   virtual void End(const std::string& id, uint32_t epoch, const Video& video,
                    uint64_t last_sequence, absl::AnyInvocable<void(absl::Status)> done) = 0;
 };

@@ -9,8 +9,8 @@
 
 namespace reel::front {
 
-// Nothing that a caller wrote is in it but a request id and a trace id, which are checked: no
-// prompt, label or file name, and of an error its reason alone.
+// Of the caller's words only a request id and a trace id are in it, which are checked. No prompt,
+// label or file name is, and of an error only its reason.
 std::vector<Field> EndFields(const Video& video);
 void LogEnd(const Video& video);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How jobs end. The end that is decided first stands, and is in the log before anybody sees it.
+// Ends jobs. The end that is decided first stands, and is in the log before anybody sees it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What experiments have shown since this process started.
+// Results of experiments since this process started.
 #pragma once
 
 #include <cstdint>

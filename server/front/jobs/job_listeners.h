@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is woken by a job; itself a listener, so that a job which stands before another one passes
-// its wakes on.
+// The listeners that a job wakes. It is a listener itself, so a job that stands in front of another
+// passes on its wakes.
 #pragma once
 
 #include <memory>

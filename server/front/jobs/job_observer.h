@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs/ tells the metrics, counted at the end so that counts match latencies. Called on the
+// Events of jobs/ for the metrics, counted at the end so that counts match latencies. Called on the
 // dispatcher's thread.
 #pragma once
 

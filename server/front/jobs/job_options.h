@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the configuration says about jobs. Values; checked where the configuration is read.
+// Options of jobs from the configuration. Values; checked where the configuration is read.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rpc/ can ask of jobs/: everything that the API offers, in C++ values. Nothing here blocks:
-// answers come through callbacks on the dispatcher's thread, once what they say is stored where it
-// must be.
+// The service behind every door: everything that the API offers, in C++ values. Nothing here
+// blocks: answers come through callbacks on the dispatcher's thread, once what they say is stored
+// where it must be.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waiting jobs would take at workers, for one look at them, in whose course costs do not
-// change: worked out once for each job and kind of device.
+// Costs of waiting jobs at workers during one look at the queue, in which costs do not change:
+// computed once for each job and kind of device.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader hears who asks for bytes behind the end of a file.
+// The error of a reader that asks for bytes behind the end of a file.
 #pragma once
 
 #include <cstdint>

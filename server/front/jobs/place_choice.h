@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which worker a job goes to where workers are of several kinds: the one where it would end first.
+// Chooses the worker of a job among workers of several kinds: the one where it would end first.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@ namespace reel::front {
 // - Of several that are free a job leaves the faster ones to those that are placed together with it
 //   and gain more by them, if none of them goes before the others for its priority or its deadline.
 //
-// What waits and runs is counted in time of a worker as they are on average (PoolCost,
-// ActiveJob::WorkerTime), whichever makes it: so many workers drain so many seconds of that in one,
-// and by it admission, quotes and gauges go. A job's place in the order is by one quote, wherever
+// Waiting and running work is counted in time of an average worker (PoolCost,
+// ActiveJob::WorkerTime), whichever worker does it. So n workers drain n seconds of it a second;
+// admission, quotes and gauges use this time. A job's place in the order is by one quote, wherever
 // it is put (Note: [Places in the order] in run_order.cc).
 //
-// Where one of the workers that have room is of a kind that has not run the like of it yet, and in
-// a pool of one kind, the worker with the least before it is taken (Fleet::Place).
+// In a pool of one kind the worker with the least work before it is taken (Fleet::Place). The same
+// holds where a worker with room is of a kind that has not run such a job yet.
 
 // By so much of its run on a worker that has room, another one must end a job sooner.
 inline constexpr double kClearlySooner = 0.2;

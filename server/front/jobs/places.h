@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which workers a job could have a place at, by its model and by their memory.
+// Finds workers that could run a job, by its model and by their memory.
 #pragma once
 
 #include <optional>

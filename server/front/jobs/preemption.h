@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Which running jobs a worker should park, so that one that came later meets its deadline, or does
-// not wait for what is many times as long as itself, or for tenants who have had more than its own.
-// Changes nothing; parking.h acts on it.
+// SPDX-License-Identifier: Apache-2.0 Chooses the running jobs that a worker should park for a
+// newcomer: so that it meets its deadline, or does not wait for much longer jobs, or for tenants
+// who have had more than its own. Changes nothing; parking.h acts on it.
 #pragma once
 
 #include <cstddef>
@@ -100,9 +99,9 @@ class Preemption {
   // worker_costs.h.
   absl::Duration TimeSaved(const Newcomer& newcomer, absl::Span<const KindCost> kinds,
                            absl::Duration ahead);
-  // How much longer than alone it takes at a worker that would take it now: nothing at an idle one,
-  // and where it shares steps those of the others that are made with its own. nullopt: no such
-  // worker, or one of the others would miss its deadline for it.
+  // The time that it takes longer than alone at a worker that would take it now. At an idle one
+  // that is nothing; where it shares steps, the time of the others' rows in its steps. nullopt: no
+  // such worker, or one of the others would miss its deadline for it.
   std::optional<absl::Duration> WaitBeside(const Newcomer& newcomer,
                                            absl::Span<const KindCost> kinds);
   // A job was taken or parked there in the meantime.

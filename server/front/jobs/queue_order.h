@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs next: weighted fair share of device time between tenants; inside a tenant the priority
-// class, then who should have begun first. Pure.
+// The order of the queue: weighted fair share of device time between tenants; inside a tenant the
+// priority class, then the job that should have begun first. Pure.
 #pragma once
 
 #include <compare>
@@ -36,12 +36,12 @@ struct Waiting {
 
 // LOW counts as NORMAL after it has waited so long.
 inline constexpr absl::Duration kLowAgesAfter = absl::Seconds(60);
-// While its deadline leaves so many of its own runs, or so long, a job has time; whoever has not
-// goes first, and the one that must begin first before the others.
+// A job has time while its deadline leaves so many of its own runs, or so long. Jobs that have none
+// go first, ordered by the moment at which they must begin.
 inline constexpr int kSlackInRuns = 4;
 inline constexpr absl::Duration kSlack = absl::Seconds(10);
-// Of those that have time each should begin before it has waited for so many times its own run:
-// short ones pass long ones, but no long one is passed for ever.
+// A job that has time should begin before it has waited for so many times its own run. So short
+// jobs pass long ones, but no long one is passed for ever.
 inline constexpr int kPatienceInRuns = 4;
 // What an idle tenant may save up.
 inline constexpr absl::Duration kMostSavedUp = absl::Seconds(10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which names of videos are this server's: "{replica}-{id}". The replica is the configuration's, or
-// letters that were drawn once and are kept in the data folder.
+// Names of this server's videos: "{replica}-{id}". The replica is the configuration's, or letters
+// that were drawn once and are kept in the data folder.
 #pragma once
 
 #include <map>
@@ -29,8 +29,8 @@ class Replica {
   const std::string& name() const { return name_; }
   const char* what() const { return configured_.empty() ? kDrawn : kConfigured; }
 
-  // The one answer for a video that is not there: it says so when the name is another replica's,
-  // and is else the same for an unknown one, an expired one, and another tenant's.
+  // The answer for a video that is not there. It says so when the name is another replica's; it is
+  // the same for an unknown one, an expired one, and another tenant's.
   absl::Status NotFound(const std::string& id) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What workers report of themselves, of their models, and of jobs that run.
+// Handles reports of workers about themselves, their models, and jobs that run.
 #pragma once
 
 #include <string>

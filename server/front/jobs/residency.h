@@ -1,16 +1,16 @@
-// SPDX-License-Identifier: Apache-2.0
-// Which of the models that are loaded on demand a worker has: one comes for the first job that
-// wants it, and where there is no room, those make way that nobody has used for longest.
+// SPDX-License-Identifier: Apache-2.0 Loads models on demand: a model comes to a worker for the
+// first job that wants it. Where there is no room, the models that nobody has used for longest make
+// way.
 //
 // Note: [Residency]
 // A worker that starts says of such a model what it would be, and has none of them. A request for
-// one waits in the queue as for a model that is loading; for the first of its model a worker that
-// knows it is told to load it, the one with most room, after as many others have made way as it
+// one waits in the queue as for a model that is loading. For the first request of a model the
+// worker with most room that knows it is told to load it, after as many others have made way as it
 // takes. None does that is not on demand, has a job there, or is wanted by a job that comes before.
 // Where they are not enough, the worker is given nothing that comes after until it is. While a
 // model is on its way its weights are counted, and jobs of others go on. It is loaded by one worker
-// only, for as long as that one has it; that swaps follow each other where the queue's order mixes
-// two models with room for one is the price of that order.
+// only, for as long as that one has it. Where the queue's order mixes two models and there is room
+// for one, swaps follow each other: that is the price of the order.
 #pragma once
 
 #include <map>

@@ -37,11 +37,11 @@ void WakeTenant(std::string_view tenant, const ActiveJob* own, const JobTable& t
 Waiting WaitingOf(const ActiveJob& job) { return RestOf(job, job.cost.p90()); }
 
 // Note: [Places in the order]
-// In a pool of several kinds a job takes longer at one worker than at another, and what it takes
-// there is known only once it has been put there. Its place in the order is by the one quote until
-// it begins. Else a job that a slow worker holds would fall behind all that came after it, since
-// those are still quoted for the fast one: they would take no heed of its slot, and that worker
-// would be given the whole queue, the latest first.
+// In a pool of several kinds a job takes longer at one worker than at another. Its time is known
+// only once it has a worker. Its place in the order is by the one quote until it begins. Else a job
+// that a slow worker holds would fall behind all later ones, since those are still quoted for the
+// fast worker. They would ignore its slot, and the slow worker would be given the whole queue, the
+// latest first.
 Waiting InOrder(const ActiveJob& job) {
   Waiting waiting = WaitingOf(job);
   if (!job.pool) return waiting;

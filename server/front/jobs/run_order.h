@@ -22,8 +22,8 @@ Waiting RestOf(const ActiveJob& job, absl::Duration left_p90);
 // It has come. Had its tenant no other, what that one saved up above the limit is gone.
 void WakeTenant(const ActiveJob& newcomer, const JobTable& jobs, FairShare& share);
 
-// Those that wait here and those that a worker holds, for one look at them: of their order no more
-// is worked out than is looked at, since there may be a thousand, and few of them find a place.
+// The jobs that wait here and those that a worker holds, for one look at them. Only as much of
+// their order is worked out as is looked at: there may be a thousand, and few find a place.
 // Confined to the dispatcher's thread; the jobs outlive it.
 class RunQueue {
  public:

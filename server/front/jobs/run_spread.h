@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far whole runs were from what was predicted for them, over the latest of them.
+// The spread of whole runs around their predictions, over the latest runs.
 #pragma once
 
 #include <cstddef>

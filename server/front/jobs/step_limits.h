@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a step of each worker may take before it counts as hung: ten times what its longest
+// Limits of the time of a step, after which a worker counts as hung: ten times what its longest
 // piece is predicted to take.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each tenant has used and stores: the figures behind its quota.
+// Device time and stored bytes of each tenant: the figures behind its quota.
 #pragma once
 
 #include <cstdint>

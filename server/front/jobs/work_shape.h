@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a request its costs depend on.
+// The parts of a request that its costs depend on.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job would take at workers of different kinds: single devices and groups, or devices of
-// several generations. By what was learned of each kind; see cost_model.h.
+// Costs of a job at workers of different kinds: single devices and groups, or devices of several
+// generations. They are learned for each kind; see cost_model.h.
 #pragma once
 
 #include <cstdint>

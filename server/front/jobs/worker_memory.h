@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a worker's device memory is given to whom, and what would still fit: by predictions,
-// since a device's own figures come too late. Pure functions.
+// Accounts of a worker's device memory: what is given to whom and what would still fit, by
+// predictions, since a device's own figures come too late. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace reel::front {
 
 // Note: [Memory]
-// A worker's device memory is given out by predictions: weights of its models, those on their way
-// included, and the peak of each job that it holds, also of one that is parked, for it comes back.
-// A twentieth is nobody's, and what others hold beyond that is not there. A job that does not fit
-// waits, and nobody behind it in the order takes what becomes free there; one for which others are
-// parked has them leave the device. What could not be held with nobody else there is refused.
+// A worker's device memory is given out by predictions. Counted are the weights of its models,
+// those on their way included, and the peak of each job that it holds, parked ones too. A twentieth
+// is nobody's, and what others hold beyond that is not there. A job that does not fit waits, and
+// nobody behind it in the order takes what becomes free there; one for which others are parked has
+// them leave the device. What could not be held with nobody else there is refused.
 //
 // A peak is what was seen of this model, plan, kind of device and bucket of sizes: up at once and
 // down by and by. Before that it is the formula of the model's card. An out of memory raises it:

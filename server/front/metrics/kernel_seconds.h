@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// The time of operators, estimated from the pieces of work that were timed. What was not timed is
-// taken to have been like the next timed piece of its kind, so that the estimates sum to all of the
-// time up to that piece.
+// SPDX-License-Identifier: Apache-2.0 The time of operators, estimated from the pieces of work that
+// were timed. A piece that was not timed is taken to be like the next timed one of its kind. So the
+// estimates sum to all of the time up to that piece.
 #pragma once
 
 #include <cstddef>

@@ -67,8 +67,8 @@ void Beats::Hear(absl::Duration now) {
   }
 }
 
-// A connection that is cut is seen as such only seconds later, and what was written meanwhile is
-// sent when it heals: who counted the silence of others then would take from the living.
+// A cut connection is noticed only seconds later, and what was written meanwhile is sent when it
+// heals. Whoever counted the silence of others in between would take videos from nodes that live.
 bool Beats::HearsItself(absl::Duration now) const {
   return now - echoed_ <= std::max(options_.silence / 2, 2.5 * options_.beat);
 }

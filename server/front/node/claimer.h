@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which videos this node claims: waiting ones that it has room for, and those of nodes that are
+// Claims videos for this node: waiting ones that it has room for, and those of nodes that are
 // silent.
 #pragma once
 

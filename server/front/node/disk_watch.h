@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the disk of this server's data folder takes results, and which failures are its fault.
+// Watches the disk of this server's data folder: whether it takes results, and which failures are
+// its fault.
 #pragma once
 
 #include <functional>

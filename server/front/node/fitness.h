@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this node can render for now, and why not.
+// Judges whether this node can render for now, and says why not.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits for each model, and how long that would keep a device: by what its latest videos took,
-// which every server reads in the same log and so every server says the same.
+// The work that waits for each model, in device time. It is estimated from the model's latest
+// videos, which every server reads in the same log, so all servers agree.
 #pragma once
 
 #include <cstdint>

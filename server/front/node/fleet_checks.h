@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what a fleet needs is there, and how to mend it where it is not.
+// Checks that a fleet has what it needs; each says how to mend what is missing.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers hear of a fleet.
+// Errors of a fleet, as callers see them.
 #pragma once
 
 #include <string>

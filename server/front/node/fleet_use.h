@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fleet's tenants have used, by the bills of videos that have ended: the same on every
+// Device time of the fleet's tenants, from the bills of videos that have ended: the same on every
 // server, with devices or without.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for the view to say something.
+// Callers that wait until the view says something.
 #pragma once
 
 #include <functional>

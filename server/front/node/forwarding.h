@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a video that somebody reads here is heard from: the owner of the moment, from where the copy
-// ends, again and again while the view names it. Another owner is another copy.
+// Follows the owner of a video that is read here, from where the copy ends, and follows the next
+// owner when the view names another: that is another copy.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an earlier process of this node has rendered: where the log still waits for its end it is
-// told now, and what the log gave to others is removed.
+// Videos that an earlier process of this node has rendered: it tells the log their ends where the
+// log still waits, and removes what the log gave to others.
 #pragma once
 
 #include <cstdint>

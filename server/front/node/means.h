@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this server can serve at the moment. A value.
+// The models and kernels that this server can serve at the moment. A value.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several processes under one node's name takes part in the fleet: the one that was there
-// first. The others stand by until it is gone.
+// Decides which of several processes under one node's name takes part in the fleet: the one that
+// was there first. The others stand by until it is gone.
 #pragma once
 
 #include "absl/time/time.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one node is, and how long others are waited for. Values; checked where the configuration is
-// read.
+// Options of one node, and time limits of waiting for others. Values; checked where the
+// configuration is read.
 #pragma once
 
 #include <cstdint>

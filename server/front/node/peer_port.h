@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a node hears what another one has of a video: its stream, from a place on.
+// The interface to another node's copy of a video: its stream, from a position on.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server without devices knows of the models of its fleet.
+// Models of the fleet, as a server without devices knows them.
 #pragma once
 
 #include <set>

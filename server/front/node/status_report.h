@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this server knows of its fleet, gathered for people and metrics.
+// The status of the fleet as this server knows it, gathered for people and metrics.
 #pragma once
 
 #include <string>

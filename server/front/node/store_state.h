@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a node finds the store of its fleet, by the last call of any thread.
+// The state of the fleet's store, by the last call of any thread.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has changed in the view since it was asked last: many batches are one look.
+// Changes of the view since they were last asked for: many batches are one look.
 #pragma once
 
 #include <functional>

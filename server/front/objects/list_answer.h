@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What object stores answer in XML, as far as it is asked for. Hostile text gives an error or less.
+// Reads an object store's XML answers, as far as they are needed. Hostile text gives an error or
+// less.
 #pragma once
 
 #include <optional>

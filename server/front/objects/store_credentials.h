@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a server is to the object store, as a file says; read again when it has changed.
+// Credentials of the object store, from a file that is read again when it has changed.
 #pragma once
 
 #include <sys/types.h>

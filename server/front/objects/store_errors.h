@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object store's refusals mean.
+// Errors of an object store, in this server's terms.
 #pragma once
 
 #include <string>

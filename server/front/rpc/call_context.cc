@@ -17,7 +17,7 @@
 namespace reel::front {
 namespace {
 
-// More would be carried by some proxies and not by others; gRPC itself takes 128 KiB, so that one
+// More would be carried by some proxies and not by others. gRPC itself takes 128 KiB, so that one
 // caller's excess does not end its neighbours' calls on a shared connection.
 constexpr size_t kMaxMetadataBytes = 8 * 1024;
 constexpr size_t kEntryOverhead = 32;  // as HTTP/2 counts

@@ -4,7 +4,7 @@
 //
 // Note: [Requests are ours to read] For a unary method gRPC itself waits for the request and
 // decodes it before anybody of ours hears of the call. A caller without a token then makes it take
-// in and decode 4 MiB, a call that sends nothing stays for ever, and a request that cannot be
+// in and decode 4 MiB, and a call that sends nothing stays for ever. A request that cannot be
 // decoded ends as a bare UNIMPLEMENTED that is counted nowhere. So the server declares its methods
 // as streams of bytes in both directions, which is the same on the wire.
 #pragma once

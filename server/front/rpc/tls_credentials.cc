@@ -17,8 +17,8 @@ namespace reel::front {
 namespace {
 
 // Note: [Certificates by connection] gRPC 1.51's FileWatcherCertificateProvider hands on whatever
-// the files hold: a certificate that was written before its key, or a broken one, ended every new
-// connection until the next good look ten seconds later or more. gRPC's core also has a question
+// the files hold. A certificate that was written before its key, or a broken one, ended every new
+// connection until the next good look, ten seconds later or more. gRPC's core also has a question
 // that it asks at each handshake, which the C++ library does not wrap; this does.
 class TlsCredentials final : public grpc::ServerCredentials {
  public:

@@ -39,8 +39,8 @@ struct UnsentLimits {
 void TrimHeap();
 
 // Thread-safe. A call beyond the limit takes the place of the one that has waited longest on the
-// connection where most wait: an honest request follows its headers at once, and however many calls
-// a flood opens, those of other connections stay.
+// connection where most wait. An honest request follows its headers at once, so calls of other
+// connections stay, however many a flood opens.
 class UnsentRequests {
  public:
   // `trim` is called on its own thread, after calls have been ended.

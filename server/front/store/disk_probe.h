@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a disk takes bytes, found out by writing some.
+// Probes whether a disk takes bytes, by writing some.
 #pragma once
 
 #include <string>

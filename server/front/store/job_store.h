@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must outlive the process beside media and the log of videos: jobs as rows, their restarts,
-// and small blobs (model cards, the cost table). Videos are opaque bytes here.
+// Stores what must outlive the process beside media and the log of videos: jobs as rows, their
+// restarts, and small blobs (model cards, the cost table). Videos are opaque bytes here.
 #pragma once
 
 #include <cstdint>
@@ -73,9 +73,9 @@ enum class Durability {
   kLogged,  // survives the end of the process, not that of the machine
 };
 
-// Calls return at once. Everything runs in the order in which it was called, on the store's thread;
-// what waits is committed together, and then the answers come, on that thread, with no lock held.
-// An error answers every change of its commit.
+// Calls return at once. Everything runs in the order in which it was called, on the store's thread.
+// What waits is committed together; then the answers come, on that thread, with no lock held. An
+// error answers every change of its commit.
 class JobStore {
  public:
   using Done = absl::AnyInvocable<void(absl::Status)>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can still be read of a damaged database, in a new one.
+// Salvage of a damaged database: copies what can still be read into a new one.
 #pragma once
 
 #include <cstdint>

@@ -77,8 +77,8 @@ class WorkerSlot final : public SessionOwner {
     bool knows_models = false;  // that are loaded on demand
   };
 
-  // A model that was sent and not answered for, or that waits for a stream: what a worker begins
-  // with no canary looks at, so it begins with what it had.
+  // A model that was sent and not answered for, or that waits for a stream. No canary looks at what
+  // a worker begins with, so it begins with what it had.
   struct PendingLoad {
     model::LoadOptions options;
     int64_t revision = 0;

@@ -17,20 +17,11 @@ COMMENTED = {(".h", ".cc", ".cu", ".cuh", ".proto", ".go", ".js", ".ts"): re.com
 FRAGMENT = re.compile(r"(Of|What|Whom|Where|How|Whether|Who|Which)\b")
 ENTRY = re.compile(r"\s*([-*]|\d+\.) ")
 # path, or a folder that ends with a slash -> why it is not held to this
-EXEMPT = {
-    "server/front/fleet/": "not rewritten yet",
-    "server/front/jobs/": "headers are not rewritten yet",
-    "server/front/node/": "not rewritten yet",
-    "server/front/objects/": "not rewritten yet",
-    "server/front/store/": "not rewritten yet",
-    "tests/unit/server/front/": "not rewritten yet",
-}
+EXEMPT = {}
 LONG_SENTENCES = {
     "model/torch_cuda/conv_table.cc": "figures beside each row, no sentences",
     "proto/google/": "third-party protos",
     "proto/grpc/": "third-party protos",
-    "server/front/": "not rewritten yet",
-    "tests/unit/server/front/": "not rewritten yet",
 }
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came of a video of an experiment that was rendered again on the other arm.
+// The result of a video of an experiment that was rendered again on the other arm.
 #pragma once
 
 #include <optional>

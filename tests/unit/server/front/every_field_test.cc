@@ -108,7 +108,7 @@ std::string TextOf(const config::v1::Tls& tls) { return tls.ShortDebugString(); 
 // What app.cc and main.cc read themselves.
 void DumpOthers(const ServerConfig& config, Dump& dump) {
   dump.Line(config.listen(), config.metrics_listen(), config.health_listen(), config.reflection(),
-            TextOf(config.tls()), config.auth().tokens_file());
+            TextOf(config.tls()), config.auth().tokens_file(), config.adapter_root());
   dump.Line(config.http().listen(), config.http().tls());
   dump.Line(config.data().folder(), config.data().max_bytes(), config.data().replica());
   const config::v1::Timing& timing = config.timing();

@@ -50,7 +50,7 @@ TEST(FieldFormat, HoldsItsRuleAndShowsTheText) {
 TEST(FieldFormat, ACollectorThatIsRefusedIsNotShown) {
   EXPECT_EQ(WrongFormat(config::v1::FORMAT_COLLECTOR, "http://c:4318"), "");
   EXPECT_THAT(WrongFormat(config::v1::FORMAT_COLLECTOR, "http://me:hunter2@c"),
-              AllOf(HasSubstr("must be http://HOST"), ::testing::Not(HasSubstr("hunter2"))));
+              AllOf(HasSubstr("must be http[s]://HOST"), ::testing::Not(HasSubstr("hunter2"))));
 }
 
 TEST(FieldFormat, AnyTextIsLegalWithoutOne) {

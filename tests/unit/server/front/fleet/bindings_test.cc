@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What request ids stand for, and what a video's owners say of it, as the fold keeps them.
+// Tests that the fold keeps the videos of request ids, and what a video's owners say of it.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -25,8 +25,8 @@ FleetState ReadInOrder(const History& history) {
   return state;
 }
 
-// As a node reads that is cut off, hears twice, falls back, or loses its view: never past a message
-// that it has not read, which is what the tail of the log is for.
+// Reads as a node does that is cut off, hears twice, falls back, or loses its view. It never reads
+// past a message that it has not read: that is what the tail of the log is for.
 FleetState ReadBadly(const History& history, Random& random) {
   FleetState state;
   FleetState kept;

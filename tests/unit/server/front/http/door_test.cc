@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the door answers, over the wire.
+// Tests the door's answers, over the wire.
 #include "server/front/http/door.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cost model learns of a device's memory.
+// Tests that the cost model learns a device's memory.
 #include <gtest/gtest.h>
 
 #include "server/front/jobs/cost_model.h"

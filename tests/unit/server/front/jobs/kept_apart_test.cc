@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of videos, and to whom they are given, where a worker keeps apart what would fit
-// into a step.
+// Tests quotes, times left and placement where a worker keeps jobs apart that would fit into a
+// step.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pool of several kinds tells of the wait, against what a video waits in it.
+// Tests the wait that a pool of several kinds tells against the wait of a video in it.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one look remembers changes no decision: whom workers would park, asked in any order, against
-// a plain reading of the rules, over random pools, videos and shares.
+// Tests that what one look remembers changes no decision. The jobs that workers would park, asked
+// in any order, are held against a plain reading of the rules, over random pools, videos and
+// shares.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

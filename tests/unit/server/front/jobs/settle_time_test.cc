@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a decision costs with a full queue. Of the thread's own CPU time, so that what runs beside
-// the test does not count.
+// Tests the cost of a decision with a full queue, in CPU time of the thread, so that what runs
+// beside the test does not count.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server makes of the signs of life that it hears.
+// Tests the signs of life that a server hears.
 #include "server/front/node/beats.h"
 
 #include <gtest/gtest.h>

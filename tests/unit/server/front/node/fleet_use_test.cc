@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tenants have used anywhere counts everywhere.
+// Tests that use of a tenant anywhere counts everywhere.
 #include "server/front/node/fleet_use.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an earlier process of a server has rendered, without a store of objects.
+// Tests videos that an earlier process of a server has rendered, without a store of objects.
 #include "server/front/node/leftovers.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can run a video that names its kernels, and who may ask for one.
+// Tests which servers can run a video that names its kernels, and who may ask for one.
 #include "server/front/node/means.h"
 
 #include <gtest/gtest.h>

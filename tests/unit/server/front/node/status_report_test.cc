@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server tells of its fleet.
+// Tests the status that a server tells of its fleet.
 #include "server/front/node/status_report.h"
 
 #include <gtest/gtest.h>

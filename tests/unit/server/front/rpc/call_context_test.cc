@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every call: tokens, metadata, trailers.
+// Tests the rules of every call: tokens, metadata, trailers.
 #include "server/front/rpc/call_context.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a SIGKILL leaves behind is what was answered, at every instant.
+// Tests that a SIGKILL at any instant leaves behind what was answered.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

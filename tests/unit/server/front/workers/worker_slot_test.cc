@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker said last may be read after it is gone, while a report before it waits for the
-// disk.
+// Tests that a worker's last words are read after it is gone, while a report before them waits for
+// the disk.
 #include "server/front/workers/worker_slot.h"
 
 #include <gtest/gtest.h>
