@@ -45,11 +45,14 @@ def load(pipeline, module, folder):
 
 
 def run(module, call):
-    """name of the set of adapters -> what `call` makes with them."""
+    """name of the set of adapters -> what `call` makes with them in fp32, and with `.bf16` behind the name in bf16."""
+    import torch
     out = {}
-    for name, adapters in (("style", ["style"]), ("both", ["style", "turn"])):
-        module.set_adapters(adapters, [SCALES[adapter] for adapter in adapters])
-        out[name] = call()
+    for ending, dtype in (("", torch.float32), (".bf16", torch.bfloat16)):
+        module.to(dtype)
+        for name, adapters in (("style", ["style"]), ("both", ["style", "turn"])):
+            module.set_adapters(adapters, [SCALES[adapter] for adapter in adapters])
+            out[name + ending] = call(dtype)
     return out
 
 
@@ -61,8 +64,9 @@ def ltx():
     load(LTXPipeline, module, FOLDER / "ltx")
     x, caption = golden_stages.draw(21, 2, 30, 8), golden_stages.draw(22, 2, 6, 32)
     mask = torch.tensor([[1, 1, 1, 1, 0, 0], [1, 0, 0, 0, 0, 0]])
-    return run(module, lambda: module(x, caption, torch.tensor([725.0, 31.0]), mask, num_frames=2, height=3, width=5,
-                                      rope_interpolation_scale=(8 / golden_stages.FRAME_RATE, 32, 32), return_dict=False)[0])
+    scale = (8 / golden_stages.FRAME_RATE, 32, 32)
+    return run(module, lambda dtype: module(x.to(dtype), caption.to(dtype), torch.tensor([725.0, 31.0]), mask, num_frames=2, height=3,
+                                            width=5, rope_interpolation_scale=scale, return_dict=False)[0].float())
 
 
 def ltx2():
@@ -76,9 +80,14 @@ def ltx2():
     video, audio = draw(21, 2, stages.FRAMES * stages.HEIGHT * stages.WIDTH, 8), draw(22, 2, stages.SPECTRA, 8)
     texts = draw(23, 2, stages.TEXT_TOKENS, config.cross_attention_dim), draw(24, 2, stages.TEXT_TOKENS, config.audio_cross_attention_dim)
     told = stages.cases(module)["scalar"]
-    made = run(module, lambda: module(video, audio, *texts, num_frames=stages.FRAMES, height=stages.HEIGHT, width=stages.WIDTH,
-                                      fps=stages.FRAME_RATE, audio_num_frames=stages.SPECTRA, return_dict=False, **told))
-    out = {f"{name}.{stream}": value for name, both in made.items() for stream, value in zip(("video", "audio"), both)}
+    made = run(module, lambda dtype: module(video.to(dtype), audio.to(dtype), *(text.to(dtype) for text in texts), num_frames=stages.FRAMES,
+                                            height=stages.HEIGHT, width=stages.WIDTH, fps=stages.FRAME_RATE,
+                                            audio_num_frames=stages.SPECTRA, return_dict=False, **told))
+    out = {}
+    for name, both in made.items():
+        adapters, _, dtype = name.partition(".")
+        for stream, value in zip(("video", "audio"), both):
+            out[f"{adapters}.{stream}" + ("." + dtype if dtype else "")] = value.float()
     out.update({f"scalar.{key}": value.float() for key, value in told.items()})
     return out
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transformers with adapters in their weights, against diffusers, which adds the products beside
 // each layer.
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -26,7 +28,8 @@ std::string AdapterFileOf(const std::string& name) {
          ".safetensors";
 }
 
-at::Tensor VelocityWith(const std::vector<FixedAdapter>& adapters) {
+at::Tensor VelocityWith(const std::vector<FixedAdapter>& adapters,
+                        at::ScalarType dtype = at::kFloat) {
   const TinyFolder folder("0.9.0");
   const std::string part = folder.path() + "/transformer";
   WeightSet stored = *WeightSet::OpenFolder(part, "diffusion_pytorch_model");
@@ -36,13 +39,13 @@ at::Tensor VelocityWith(const std::vector<FixedAdapter>& adapters) {
   const auto added = AddAdapters(options, AdapterFamily::kLtxVideo, {&adapted, 1});
   EXPECT_TRUE(added.ok()) << added.status();
   const auto config = ReadTransformerConfig(*ReadJsonFile(part + "/config.json"), "config.json");
-  const auto model = Transformer::Load(stored, *config, at::kFloat, at::kCPU);
+  const auto model = Transformer::Load(stored, *config, dtype, at::kCPU);
   EXPECT_TRUE(model.ok()) << model.status();
   if (!model.ok()) return at::zeros({0});
   TestRun test;
   const Ops ops(test.run);
   const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 6});
-  return model->Velocity(ops, {.x = Draw(21, {2, 30, 8}),
+  return model->Velocity(ops, {.x = Draw(21, {2, 30, 8}).to(dtype),
                                .time = model->Times(ops, at::tensor({725.0f, 31.0f})),
                                .time_of = {},
                                .rope = MakeRopeTable(PlainCoordinates({2, 3, 5}, 25), 32),
@@ -62,6 +65,26 @@ TEST(AdaptersGolden, TwoInTheWeightsGiveTheVelocitiesOfDiffusers) {
       VelocityWith({{"style", AdapterFileOf("style"), 0.7}, {"turn", AdapterFileOf("turn"), -1.5}});
   EXPECT_LT(Compare("both", velocity, golden["both"]).relative, kAdapterBound);
   EXPECT_GT(Compare("style alone", golden["style"], golden["both"]).relative, 1e-2);
+}
+
+// By the root of the mean square, from diffusers in fp32.
+TEST(AdaptersGolden, InBf16TheyAreAsNearAsDiffusersIs) {
+  constexpr double kMostWorse = 1.5;  // of models as tiny, which err by a few roundings
+  const Golden golden = Golden::In("adapters/ltx");
+  const std::vector<FixedAdapter> style = {{"style", AdapterFileOf("style"), 0.7}};
+  std::vector<FixedAdapter> both = style;
+  both.push_back({"turn", AdapterFileOf("turn"), -1.5});
+  for (const auto& [name, adapters] :
+       {std::pair<std::string, std::vector<FixedAdapter>>{"style", style}, {"both", both}}) {
+    const at::Tensor exact = golden[name];
+    const auto error = [&exact](const at::Tensor& velocity) {
+      return (velocity.to(at::kFloat) - exact).pow(2).mean().sqrt().item<double>();
+    };
+    const double own = error(VelocityWith(adapters, at::kBFloat16));
+    const double reference = error(golden[name + ".bf16"]);
+    std::printf("%s in bf16: %.2f of diffusers' error\n", name.c_str(), own / reference);
+    EXPECT_LT(own, kMostWorse * reference) << name;
+  }
 }
 
 }  // namespace

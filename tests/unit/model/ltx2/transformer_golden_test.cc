@@ -203,7 +203,14 @@ TEST(Ltx2Transformer, WithAdaptersGivesTheVelocitiesOfDiffusers) {
     ASSERT_TRUE(added.ok()) << added.status();
     const auto model = Transformer::Load(stored, *config, at::kFloat, at::kCPU);
     ASSERT_TRUE(model.ok()) << model.status();
+    const auto rounded = Transformer::Load(stored, *config, at::kBFloat16, at::kCPU);
+    ASSERT_TRUE(rounded.ok()) << rounded.status();
     const StreamTokens made = VelocityOf(*model, Told(golden, "scalar"));
+    const StreamTokens in_bf16 = VelocityOf(*rounded, Told(golden, "scalar"));
+    Worst worst;
+    AddTo(worst, golden, name + ".video", made.video, in_bf16.video);
+    AddTo(worst, golden, name + ".audio", made.audio, in_bf16.audio);
+    EXPECT_LT(worst.ratio, kRatioBound);
     const at::Tensor video = golden[name + ".video"], audio = golden[name + ".audio"];
     EXPECT_LT(ltx::Compare(name + ", video", made.video, video).relative, kAdapterBound);
     EXPECT_LT(ltx::Compare(name + ", audio", made.audio, audio).relative, kAdapterBound);
