@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Threads that move streams on when their job wakes them, so
-// that the dispatcher, which wakes them, neither reads files nor writes to sockets. They also watch
-// what no event tells of: writes that stall, callers whose token is gone.
+// SPDX-License-Identifier: Apache-2.0
+// Threads that move streams on when their job wakes them, so that the dispatcher, which wakes them,
+// neither reads files nor writes to sockets. They also watch what no event tells of: writes that
+// stall, callers whose token is gone.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The files of `tls`, checked before a listener gets them. A
-// certificate that cannot serve ends a start and is left aside by a renewal; it never ends a
-// listener that works.
+// SPDX-License-Identifier: Apache-2.0
+// The files of `tls`, checked before a listener gets them. A certificate that cannot serve ends a
+// start and is left aside by a renewal; it never ends a listener that works.
 #pragma once
 
 #include <string>

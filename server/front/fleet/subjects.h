@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Names of a fleet's messages, made and read; at the brokers
-// the fleet's root comes before them (log_names.h). A name tells the video, the kind of message and
-// the epoch. So the broker can keep each name to one message, and a key to the kinds that it may
-// write.
+// SPDX-License-Identifier: Apache-2.0
+// Names of a fleet's messages, made and read; at the brokers the fleet's root comes before them
+// (log_names.h). A name tells the video, the kind of message and the epoch. So the broker can keep
+// each name to one message, and a key to the kinds that it may write.
 #pragma once
 
 #include <cstdint>

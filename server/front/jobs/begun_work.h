@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 The work that workers have begun and the device time that its
-// tenants have had, for one look at the queue. It is computed once for each worker and tenant,
-// however many jobs are compared with it.
+// SPDX-License-Identifier: Apache-2.0
+// The work that workers have begun and the device time that its tenants have had, for one look at
+// the queue. It is computed once for each worker and tenant, however many jobs are compared with
+// it.
 #pragma once
 
 #include <cstddef>

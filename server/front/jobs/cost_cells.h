@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Learned costs of one model and kernel plan on one kind of
-// device. Each amount of work that was seen has a cell; a curve through the cells tells of other
-// amounts.
+// SPDX-License-Identifier: Apache-2.0
+// Learned costs of one model and kernel plan on one kind of device. Each amount of work that was
+// seen has a cell; a curve through the cells tells of other amounts.
 #pragma once
 
 #include <compare>

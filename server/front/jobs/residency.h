@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Loads models on demand: a model comes to a worker for the
-// first job that wants it. Where there is no room, the models that nobody has used for longest make
-// way.
+// SPDX-License-Identifier: Apache-2.0
+// Loads models on demand: a model comes to a worker for the first job that wants it. Where there is
+// no room, the models that nobody has used for longest make way.
 //
 // Note: [Residency]
 // A worker that starts says of such a model what it would be, and has none of them. A request for

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 A family of metrics whose label values come from outside.
-// Only so many sets of values are kept; the rest are folded into one whose values are all "other",
-// and counted.
+// SPDX-License-Identifier: Apache-2.0
+// A family of metrics whose label values come from outside. Only so many sets of values are kept;
+// the rest are folded into one whose values are all "other", and counted.
 #pragma once
 
 #include <prometheus/counter.h>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 The time of operators, estimated from the pieces of work that
-// were timed. A piece that was not timed is taken to be like the next timed one of its kind. So the
-// estimates sum to all of the time up to that piece.
+// SPDX-License-Identifier: Apache-2.0
+// The time of operators, estimated from the pieces of work that were timed. A piece that was not
+// timed is taken to be like the next timed one of its kind. So the estimates sum to all of the time
+// up to that piece.
 #pragma once
 
 #include <cstddef>

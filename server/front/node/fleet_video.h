@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 A fleet's video as a stream sees it, wherever it runs. It
-// joins what the view says with what its own job says while it is this node's, or with what its
-// owner sends.
+// SPDX-License-Identifier: Apache-2.0
+// A fleet's video as a stream sees it, wherever it runs. It joins what the view says with what its
+// own job says while it is this node's, or with what its owner sends.
 #pragma once
 
 #include <atomic>

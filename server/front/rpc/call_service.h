@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 A gRPC service whose methods begin with their headers. It
-// does what generated services do, but declares every method as a stream of bytes in (Note:
-// [Requests are ours to read]).
+// SPDX-License-Identifier: Apache-2.0
+// A gRPC service whose methods begin with their headers. It does what generated services do, but
+// declares every method as a stream of bytes in (Note: [Requests are ours to read]).
 #pragma once
 
 #include <grpcpp/impl/codegen/proto_utils.h>

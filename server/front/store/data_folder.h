@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The folder that holds everything that outlives the process:
-// reel.db, media/, conditions/ and LOCK. A server of a fleet has fleet.db, one that is alone log.db
-// and objects/.
+// SPDX-License-Identifier: Apache-2.0
+// The folder that holds everything that outlives the process: reel.db, media/, conditions/ and
+// LOCK. A server of a fleet has fleet.db, one that is alone log.db and objects/.
 #pragma once
 
 #include <string>

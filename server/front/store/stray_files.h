@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 quarantine/ in the data folder: files that no row of the
-// database knows. They are what is left of videos when a database is lost or damaged. They are kept
-// for a while, out of the way, and come back when a row knows them again. Room that videos need is
-// theirs: the oldest go first.
+// SPDX-License-Identifier: Apache-2.0
+// quarantine/ in the data folder: files that no row of the database knows. They are what is left of
+// videos when a database is lost or damaged. They are kept for a while, out of the way, and come
+// back when a row knows them again. Room that videos need is theirs: the oldest go first.
 #pragma once
 
 #include <atomic>

@@ -32,8 +32,8 @@ def check(tree):
 
 def check_licence(tree, path):
     first = tree.text(path).split("\n", 2)[:2]
-    if not any(LICENCE in line for line in first):
-        yield Finding(path, 1, f"the first line is '{LICENCE}' as a comment")
+    if not any(line.rstrip().removesuffix("-->").rstrip().endswith(LICENCE) for line in first):
+        yield Finding(path, 1, f"the first line is '{LICENCE}' as a comment, and nothing else")
 
 
 def check_header(tree, path):
@@ -60,6 +60,7 @@ def check_own_header(tree, path):
 SPDX = f"// {LICENCE}\n"
 CASES = [
     ("no licence", {"a.cc": "int a;"}, 1),
+    ("licence and more", {"a.cc": SPDX.rstrip() + " Makes a.\nint a;"}, 1),
     ("script without licence", {"tool": "#!/bin/sh\n:\n"}, 1),
     ("no guard", {"a.h": SPDX + "// A place.\nint a;"}, 1),
     ("no place", {"a.h": SPDX + "#pragma once\nint a;"}, 1),

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Shadow renders: a share of an experiment's videos is rendered
-// again on the other arm, with the same spec and seed, when its device has nothing to do. Then the
-// pictures of both are compared. No caller sees one, pays for one or waits for one.
+// SPDX-License-Identifier: Apache-2.0
+// Shadow renders: a share of an experiment's videos is rendered again on the other arm, with the
+// same spec and seed, when its device has nothing to do. Then the pictures of both are compared. No
+// caller sees one, pays for one or waits for one.
 #pragma once
 
 #include <cstdint>
