@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the running jobs that a worker should park for a newcomer: so that it meets its deadline,
-// or does not wait for much longer jobs, or for tenants who have had more than its own. Changes
-// nothing; parking.h acts on it.
+// Chooses the running jobs that a worker should park for a newcomer. Then that one meets its
+// deadline, or does not wait for much longer jobs, or for tenants who have had more than its own.
+// Changes nothing; parking.h acts on it.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos, cards and lists of kernels as bytes for the store and for other servers. Implemented in
-// rpc/, where protobuf is known, so that jobs/ and store/ are not.
+// Videos, cards and lists of kernels as bytes for the store and for other servers.
+// stored_messages.h implements it; jobs/ and store/ know no protobuf.
 #pragma once
 
 #include <string>
