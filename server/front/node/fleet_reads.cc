@@ -87,7 +87,7 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
   jobs_.Find(reach, id,
              [face, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> own) mutable {
                if (absl::IsNotFound(own.status())) return done(own.status());
-               if (own.ok()) face->SetLocal(*std::move(own));
+               if (own.ok()) face->OfferLocal(*std::move(own));
                done(std::shared_ptr<Job>(std::move(face)));
              });
 }

@@ -208,6 +208,22 @@ TEST_F(LoneNodeTest, AVideoWhoseFileIsGoneIsNotFoundAndNotElsewhere) {
   EXPECT_EQ(ReasonOf(member_.Get(id).status()), Reason::kVideoNotFound);
 }
 
+TEST_F(LoneNodeTest, AReaderThatHasBegunReadsOnAfterOthersCameAndTheVideoWasDeleted) {
+  const JobPtr made = Run();
+  member_.RunToEnd(member_.Take(), "frames");
+  ASSERT_TRUE(ComesAtOnce([&] { return IsFinal(made->state()); }));
+  const std::string id = made->Snapshot().id;
+  Begin();  // so that nothing but the file has it
+  ASSERT_TRUE(ComesWithin(3 * kTick, [&] { return member_.Get(id).ok(); }));
+  const JobPtr reader = *member_.Get(id);
+  EXPECT_EQ(reader->ReadMedia(0, 3)->bytes, "fra");
+  ASSERT_TRUE(member_.Get(id).ok());
+  ASSERT_TRUE(member_.Delete(id).ok());
+  const auto rest = reader->ReadMedia(3, 10);
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  EXPECT_EQ(rest->bytes, "mes");
+}
+
 TEST_F(LoneNodeTest, AVideoEndsAsItsLastCallLeft) {
   const std::pair<LeaveReason, Reason> ends[] = {
       {LeaveReason::kCallerLeft, Reason::kOwnerLeft},
