@@ -34,7 +34,7 @@ def check_components(build):
 def check_deb(deb):
     """The image's list of packages is held to the binaries by lint.container; a virtual name stands for one of them."""
     wanted = [line for line in (ROOT / "deploy/container/runtime-packages.txt").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    depends = run("dpkg-deb", "-f", deb, "Depends") + run("dpkg-deb", "-f", deb, "Recommends")
+    depends = ", ".join(run("dpkg-deb", "-f", deb, field).strip() for field in ("Depends", "Recommends"))
     missing = [package for package in wanted if not re.search(rf"(^|[ |]){re.escape(package)}(-fmt9)?([ ,(]|$)", depends)]
     assert not missing or not is_bookworm(), f"the .deb does not ask for {missing}: {depends}"
     files = run("dpkg-deb", "-c", deb)
