@@ -30,7 +30,7 @@ void Fleet::Update(const WorkerInfo& info) {
   // A list that is empty while it starts says nothing of what ModelLoaded has told.
   if (info.state == WorkerState::kStarting || info.state == WorkerState::kLost) {
     worker.loaded.clear();
-    worker.doomed = false;
+    worker.is_dying = false;
   }
   // It begins again with all that it was sent.
   if (info.state == WorkerState::kLost) {
@@ -44,10 +44,10 @@ void Fleet::Update(const WorkerInfo& info) {
   Publish();
 }
 
-void Fleet::Doom(const std::string& name) {
+void Fleet::MarkDying(const std::string& name) {
   FleetWorker* worker = Find(name);
   if (worker == nullptr) return;
-  worker->doomed = true;
+  worker->is_dying = true;
   for (auto& [job, held] : worker->held) held.innocent = true;
 }
 
@@ -58,7 +58,7 @@ std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
   worker->loaded.clear();
   worker->known.clear();
   worker->step_limit = absl::ZeroDuration();
-  worker->doomed = false;
+  worker->is_dying = false;
   auto held = std::exchange(worker->held, {});
   Publish();
   return held;
@@ -273,7 +273,7 @@ bool Fleet::AnyRoom(const Passed& passed) const {
 }
 
 bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const {
-  if (worker.doomed) return false;
+  if (worker.is_dying) return false;
   if (worker.held.empty()) return true;
   if (options_.fifo || need.alone || worker.held.size() >= 2 * kMostHeld) return false;
   int64_t rows = RowsTaken(need.shape);

@@ -33,7 +33,7 @@ class Fleet {
   void Update(const WorkerInfo& info);
   // It has lost its device and is about to end: it has no room until it is started again, and what
   // it holds now is innocent.
-  void Doom(const std::string& worker);
+  void MarkDying(const std::string& worker);
   // What it held, which is lost with it.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
   void SetCard(const model::ModelCard& card);

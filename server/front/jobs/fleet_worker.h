@@ -82,7 +82,7 @@ struct FleetWorker {
   std::map<std::string, HeldJob> held;
   std::optional<ShadowRun> shadow;
   absl::Duration step_limit;  // as last set
-  bool doomed = false;        // has lost its device and will end
+  bool is_dying = false;      // has lost its device and will end
 
   // Whether so many jobs like this one, of so many rows together, are stepped in one call.
   bool Packs(const WorkShape& like, size_t jobs, int64_t rows, int64_t fill_rows) const;

@@ -74,7 +74,8 @@ std::optional<PlaceChoice::Options> PlaceChoice::OptionsOf(const ActiveJob& job,
     PlaceOption option;
     option.has_room = fleet_.CanTake(worker, job.need, passed);
     // One that must run alone has its worker emptied for it.
-    if (!option.has_room && (job.need.alone || worker.doomed || !fleet_.Suits(worker, job.need))) {
+    if (!option.has_room &&
+        (job.need.alone || worker.is_dying || !fleet_.Suits(worker, job.need))) {
       continue;
     }
     const auto memory = NeedAlone(worker, job.need, fleet_.cards());

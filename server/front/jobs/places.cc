@@ -16,7 +16,7 @@ bool HasModel(const Fleet& fleet, const Need& need) {
 const FleetWorker* Offering(const Fleet& fleet, const Need& need) {
   const FleetWorker* best = nullptr;
   for (const auto& [name, worker] : fleet.workers()) {
-    if (worker.info.state != WorkerState::kReady || worker.doomed) continue;
+    if (worker.info.state != WorkerState::kReady || worker.is_dying) continue;
     if (!need.worker.empty() && need.worker != name) continue;
     if (!worker.known.contains(need.model) || !fleet.Plan(worker, need).ok()) continue;
     const auto alone = NeedAlone(worker, need, fleet.cards());

@@ -41,7 +41,7 @@ void Recovery::LoseJob(ActiveJob& job, const WorkerLoss& loss) {
 
 void Recovery::On(const WorkerReport& from, const JobFailed& failed) {
   parts_.slots.LetGo(from.ref.job, from.ref.attempt);
-  if (failed.device_lost) parts_.slots.Doom(from.worker);
+  if (failed.device_lost) parts_.slots.MarkDying(from.worker);
   ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
   if (absl::IsDeadlineExceeded(failed.error)) {

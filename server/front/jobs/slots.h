@@ -44,7 +44,7 @@ class Slots {
   void LetGo(const std::string& job, int attempt);
   // The worker said that it will end, and for which job: it gets no further one, and what it holds
   // is innocent.
-  void Doom(const std::string& worker) { fleet_.Doom(worker); }
+  void MarkDying(const std::string& worker) { fleet_.MarkDying(worker); }
   // The worker is lost, and with it the jobs that it held.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
 

@@ -20,7 +20,7 @@ constexpr absl::Duration kLongest = absl::Minutes(10);
 }  // namespace
 
 bool Shadows::Idle(const FleetWorker& worker) const {
-  return worker.info.state == WorkerState::kReady && !worker.doomed && worker.held.empty() &&
+  return worker.info.state == WorkerState::kReady && !worker.is_dying && worker.held.empty() &&
          worker.loading.empty() && !worker.shadow;
 }
 
