@@ -102,6 +102,11 @@ def ask(address):
         expect(call.code is None and took < SLOWEST, f"an honest call ends with {call.code} {call.message} after {took:.1f} s")
 
 
+def expect_bounded(what, growth, slowest):
+    expect(growth <= LIMIT, f"{what}: {growth} bytes more")
+    expect(slowest <= SLOWEST, f"{what}: an honest call took {slowest:.1f} s")
+
+
 class Siege:
     """`attack(address, deadline)` in SIDES processes until the deadline, and honest calls meanwhile. It returns a number, its work."""
 
@@ -128,9 +133,9 @@ class Siege:
     def _run(attack, address, deadline, end):
         end.send(attack(address, deadline))
 
-    def check(self, unit):
-        """Prints what it cost; fails beyond LIMIT or SLOWEST."""
+    def check(self, unit, least):
+        """Prints what it cost; fails beyond LIMIT or SLOWEST, and where the work was so little that it was no attack."""
         print(f"FIGURE {self.what}: {self.work:.0f} {unit}, {self.growth / MIB:.0f} MiB more at most; {self.answered} honest calls, the slowest "
               f"{self.slowest * 1e3:.0f} ms")
-        expect(self.growth <= LIMIT, f"{self.what}: {self.growth} bytes more")
-        expect(self.slowest <= SLOWEST, f"{self.what}: an honest call took {self.slowest:.1f} s")
+        expect_bounded(self.what, self.growth, self.slowest)
+        expect(self.work > least, f"{self.what}: only {self.work} {unit}, which is no flood")
