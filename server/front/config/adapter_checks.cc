@@ -73,13 +73,8 @@ void CheckOfModel(const std::string& at, const config::v1::Model& model,
 }  // namespace
 
 void CheckAdapters(const ServerConfig& config, ConfigFindings& findings) {
-  const std::string& root = config.adapter_root();
-  if (!root.empty() && root[0] != '/') {
-    findings.Problem("adapter_root", absl::StrCat("must be an absolute path: '", root, "'"));
-  }
-  if (root.empty() && config.adapters_size() > 0) {
-    findings.Problem("adapter_root", "must be set where there are adapters");
-  }
+  CheckRoot("adapter_root", config.adapter_root(), "adapters", config.adapters_size() > 0,
+            findings);
   const Registered registered = CheckRegistered(config, findings);
   for (int i = 0; i < config.models_size(); ++i) {
     CheckOfModel(absl::StrCat("models[", i, "].adapters"), config.models(i), registered, findings);

@@ -107,6 +107,16 @@ void CheckTelemetry(const config::v1::Telemetry& telemetry, ConfigFindings& find
 
 }  // namespace
 
+void CheckRoot(const std::string& key, const std::string& root, const char* entries, bool has_some,
+               ConfigFindings& findings) {
+  if (!root.empty() && root[0] != '/') {
+    findings.Problem(key, absl::StrCat("must be an absolute path: '", root, "'"));
+  }
+  if (root.empty() && has_some) {
+    findings.Problem(key, absl::StrCat("must be set where there are ", entries));
+  }
+}
+
 ConfigFindings CheckConfig(const ServerConfig& config) {
   ConfigFindings findings{FieldProblems(config), {}};
   CheckListener(config, findings);

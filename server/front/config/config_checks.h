@@ -24,6 +24,10 @@ struct ConfigFindings {
   }
 };
 
+// The folder below which `entries` ("plugins", of which there are some or not) have their files.
+void CheckRoot(const std::string& key, const std::string& root, const char* entries, bool has_some,
+               ConfigFindings& findings);
+
 // Of a configuration whose defaults are filled (default_config.h).
 ConfigFindings CheckConfig(const config::v1::ServerConfig& config);
 

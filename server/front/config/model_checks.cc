@@ -160,13 +160,7 @@ std::string WrongFolder(const std::string& folder) {
 
 // Only what a text can say: the folders are the workers' to look at.
 void CheckPlugins(const ServerConfig& config, ConfigFindings& findings) {
-  const std::string& root = config.plugin_root();
-  if (!root.empty() && root[0] != '/') {
-    findings.Problem("plugin_root", absl::StrCat("must be an absolute path: '", root, "'"));
-  }
-  if (root.empty() && config.plugins_size() > 0) {
-    findings.Problem("plugin_root", "must be set where there are plugins");
-  }
+  CheckRoot("plugin_root", config.plugin_root(), "plugins", config.plugins_size() > 0, findings);
   for (int i = 0; i < config.plugins_size(); ++i) {
     const config::v1::Plugin& plugin = config.plugins(i);
     const std::string at = absl::StrCat("plugins[", i, "].");
