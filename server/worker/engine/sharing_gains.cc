@@ -133,7 +133,7 @@ std::vector<SharingGains::Size> SharingGains::KnownSizes(const Sharers& all) con
   for (size_t jobs = all.rows.size(); jobs > 1; jobs = Half(jobs)) {
     const Cell* const cell = Find(KeyOf(all.First(jobs)));
     if (cell == nullptr || !cell->known) continue;
-    sizes.push_back({jobs, *cell->known, CostOf(jobs, *cell->known, all), cell});
+    sizes.push_back({jobs, CostOf(jobs, *cell->known, all), cell});
   }
   return sizes;
 }

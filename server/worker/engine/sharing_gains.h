@@ -118,7 +118,6 @@ class SharingGains {
   // A size that all of them, or so many of them, could share a step with.
   struct Size {
     size_t jobs = 1;
-    double gain = 1;
     double cost = 1;  // of choosing it; see [Sharing]
     const Cell* cell = nullptr;
   };
