@@ -13,7 +13,7 @@ struct FixedAdapter {
   std::string name = {};  // of a configuration; else that of the file
   std::string path = {};  // empty in a model's card
   double scale = 1;       // times the file's own
-  // Of the file, in lower-case hex. To load: what it must be; empty: whatever it is.
+  // The file's SHA-256, in lower-case hex. A load refuses a file with another; empty: takes any.
   std::string sha256 = {};
   // In a card: layers that it has and leaves as they are, since their `up` is zero.
   int idle_layers = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kWidthOf2b = 2048, kWidthOf13b = 4096;
 
-// What the file's layers tell of the model. LTX-2's video stream has the shapes of the 13B.
+// Names the model that the file's layers fit. LTX-2's video stream has the shapes of the 13B.
 std::string ModelOf(const std::vector<AdapterPair>& pairs) {
   bool has_sound = false, is_22b = false;
   int64_t width = 0;

@@ -37,8 +37,8 @@ class AdapterFile {
   // it with other sides, or two pairs are for the same.
   absl::StatusOr<std::vector<AdaptedLayer>> LayersIn(const LinearTable& model) const;
 
-  // Reads all values. FAILED_PRECONDITION: one is not a finite number. Else the number of pairs
-  // whose `up` is zero, which change nothing.
+  // Reads all values, and returns the number of pairs that change nothing because their `up` is
+  // zero. FAILED_PRECONDITION: a value is not a finite number.
   absl::StatusOr<int64_t> CheckValues() const;
 
  private:

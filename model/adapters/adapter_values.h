@@ -13,7 +13,7 @@ namespace reel::model {
 bool IsAdapterType(TensorType type);
 
 bool AllFiniteIn(absl::Span<const std::byte> bytes, TensorType type);
-// Of either sign.
+// Zeros of both signs count.
 bool AllZeroIn(absl::Span<const std::byte> bytes, TensorType type);
 
 // The only value of a tensor, which may also be I64; nullopt: it has none or several, or another

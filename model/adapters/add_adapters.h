@@ -27,8 +27,8 @@ absl::StatusOr<std::vector<FixedAdapter>> AddAdapters(const LoadOptions& options
                                                       AdapterFamily family,
                                                       absl::Span<const AdaptedPart> parts);
 
-// The sum of a model's files and of its adapters with their scales. Empty if that of the files is:
-// then nobody said what they are.
+// The SHA-256 of a model's files and of its adapters with their scales. Empty without a manifest,
+// which has the files' sum.
 std::string SumWithAdapters(const std::string& files, absl::Span<const FixedAdapter> adapters);
 
 }  // namespace reel::model

@@ -26,7 +26,7 @@ class PeftConfig {
   // patterns that contradict each other match the layer.
   absl::StatusOr<std::optional<double>> AlphaOf(absl::string_view layer) const;
   absl::StatusOr<std::optional<double>> PatternRankOf(absl::string_view layer) const;
-  // Whether the scale is alpha / sqrt(rank) instead of alpha / rank.
+  // True: the scale is alpha / sqrt(rank), else alpha / rank.
   bool divides_by_root() const { return divides_by_root_; }
 
  private:

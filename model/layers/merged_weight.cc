@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<Product>> ProductsOf(const StoredTensor& stored, at::
   return products;
 }
 
-// Of the rows [first, end).
+// The sum of all products, rows [first, end).
 at::Tensor SumOfRows(const std::vector<Product>& products, int64_t first, int64_t end) {
   at::Tensor sum;
   for (const Product& product : products) {

@@ -12,14 +12,15 @@ namespace reel::model {
 
 inline constexpr int64_t kReadAtOnce = int64_t{1} << 24;  // elements, 64 MiB of fp32
 
-// Whether its type is one of network weights.
+// True for the types that weights of networks have.
 bool HasValues(const StoredTensor& stored);
 
 // The type that its values come in: its own, or fp32 of codes.
 at::ScalarType ValueTypeOf(const StoredTensor& stored);
 
-// Writes the values from element `first` on into `out`, contiguous and on the host, of that type;
-// of blocks of codes whole ones. DATA_LOSS: codes stand for numbers that are not finite.
+// Writes the values from element `first` on into `out`, which is contiguous, on the host and of
+// that type. Codes are read by whole blocks. DATA_LOSS: codes stand for numbers that are not
+// finite.
 absl::Status CopyValues(const StoredTensor& stored, int64_t first, const at::Tensor& out);
 
 // All of them in a type and on a device. Codes are widened piece by piece, so that a load needs no

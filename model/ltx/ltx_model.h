@@ -43,7 +43,7 @@ struct LtxModel {
   LatentStatistics statistics;
   std::optional<LatentUpsampler> upsampler;  // for presets of two passes
   int64_t parameters = 0;
-  // Of all its files together, with the adapters; empty without a manifest.
+  // The SHA-256 of all its files and adapters together; empty without a manifest.
   std::string weights_sha256;
   std::vector<FixedAdapter> adapters;  // in its weights
   // The other devices of a group. Null and empty on one device, which is then `device`.
