@@ -83,12 +83,15 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
     if (is_done) faces_.Keep(video->key, face);
     return done(std::shared_ptr<Job>(std::move(face)));
   }
-  // Its file is, unless it has been deleted in between.
+  // Its file is, unless it has been deleted in between, or this server's folder is a new one.
+  const bool is_stored = !video->job.object.empty();
   jobs_.Find(reach, id,
-             [face, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> own) mutable {
-               if (absl::IsNotFound(own.status())) return done(own.status());
-               if (own.ok()) face->OfferLocal(*std::move(own));
-               done(std::shared_ptr<Job>(std::move(face)));
+             [face, reader = faces_.MakeReader(video->key), is_stored,
+              done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> own) mutable {
+               if (absl::IsNotFound(own.status()) && !is_stored) return done(own.status());
+               if (!own.ok() || reader == nullptr) return done(std::shared_ptr<Job>(face));
+               reader->SetLocal(*std::move(own));
+               done(std::shared_ptr<Job>(std::move(reader)));
              });
 }
 

@@ -72,10 +72,6 @@ void FleetVideo::SetLocal(std::shared_ptr<Job> local) {
   listeners_->Wake();
 }
 
-void FleetVideo::OfferLocal(std::shared_ptr<Job> local) {
-  if (this->local() == nullptr) SetLocal(std::move(local));
-}
-
 void FleetVideo::Tick(absl::Duration now) {
   if (listened_.exchange(false)) forwarding_.WantLog();
   if (forwarding_.Tick(now)) listeners_->Wake();

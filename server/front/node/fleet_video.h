@@ -43,9 +43,6 @@ class FleetVideo final : public Job {
   void Update(const FleetJob& job, Video video);
   // It runs here, or no longer does.
   void SetLocal(std::shared_ptr<Job> local);
-  // Its file is here. One that it has stays: readers go on with the file that they have opened,
-  // also when the video is deleted.
-  void OfferLocal(std::shared_ptr<Job> local);
   // The file's server has not answered for long: who asks anew is to try anew.
   bool given_up() const { return forwarding_.given_up(); }
   // Time has passed.

@@ -41,6 +41,14 @@ absl::StatusOr<Video> VideoFaces::Read(const Key& key, const FleetJob& job) cons
   return video;
 }
 
+std::shared_ptr<FleetVideo> VideoFaces::Make(const Onlooker& onlooker, const Key& key) const {
+  const std::optional<FleetJob> job = view_.Find(key.first, key.second);
+  if (!job) return nullptr;
+  auto video = Read(key, *job);
+  if (!video.ok()) return nullptr;
+  return std::make_shared<FleetVideo>(*job, *std::move(video), onlooker);
+}
+
 std::shared_ptr<FleetVideo> VideoFaces::FindIn(Faces& faces, const Onlooker& onlooker,
                                                const Key& key) {
   const auto known = faces.find(key);
@@ -48,11 +56,8 @@ std::shared_ptr<FleetVideo> VideoFaces::FindIn(Faces& faces, const Onlooker& onl
     auto face = known->second.lock();
     if (face != nullptr && !face->given_up()) return face;
   }
-  const std::optional<FleetJob> job = view_.Find(key.first, key.second);
-  if (!job) return nullptr;
-  auto video = Read(key, *job);
-  if (!video.ok()) return nullptr;
-  auto face = std::make_shared<FleetVideo>(*job, *std::move(video), onlooker);
+  auto face = Make(onlooker, key);
+  if (face == nullptr) return nullptr;
   const auto local = locals_.find(key);
   if (local != locals_.end()) face->SetLocal(local->second);
   faces[key] = face;

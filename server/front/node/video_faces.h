@@ -28,6 +28,11 @@ class VideoFaces {
   std::shared_ptr<FleetVideo> FindForPeer(const Key& key) {
     return FindIn(for_peers_, {onlooker_.node, {}}, key);
   }
+  // A face for one reader of a file that is here. Nobody else changes its way to the file, so it
+  // reads on from what it has opened, also when the video is deleted. Null as above.
+  std::shared_ptr<FleetVideo> MakeReader(const Key& key) const {
+    return Make({onlooker_.node, {}}, key);
+  }
   // Somebody reads its file, who may come back for more of it: what is copied of it stays a while.
   void Keep(const Key& key, std::shared_ptr<FleetVideo> face);
   // Time has passed.
@@ -56,6 +61,7 @@ class VideoFaces {
 
  private:
   using Faces = std::map<Key, std::weak_ptr<FleetVideo>>;
+  std::shared_ptr<FleetVideo> Make(const Onlooker& onlooker, const Key& key) const;
   std::shared_ptr<FleetVideo> FindIn(Faces& faces, const Onlooker& onlooker, const Key& key);
 
   FleetView& view_;

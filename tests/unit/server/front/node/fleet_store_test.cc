@@ -90,6 +90,18 @@ TEST_F(FleetStoreTest, AnyServerGivesAResultAfterItsServerIsGone) {
   EXPECT_FALSE(job->ReadMedia(0, 3)->fragment_end);
 }
 
+TEST_F(FleetStoreTest, AServerThatHasLostItsFolderGivesItsResultsFromTheStore) {
+  Member& a = Add("a");
+  const std::string id = a.MustAsk(a.Request())->Snapshot().id;
+  a.RunToEnd(a.Take());
+  ASSERT_TRUE(Succeeds(a, id));
+  ASSERT_TRUE(a.Delete(id).ok());  // its row and file, which nobody asked for
+  const auto job = a.Get(id);
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto read = ReadStored(**job);
+  EXPECT_EQ(read.ok() ? *read : read.status().ToString(), "frames");
+}
+
 TEST_F(FleetStoreTest, WhileTheStoreIsAwayNothingEndsAndNothingIsLost) {
   Member& a = Add("a");
   const std::string id = a.MustAsk(a.Request())->Snapshot().id;

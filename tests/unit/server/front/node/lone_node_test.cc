@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
@@ -206,6 +207,24 @@ TEST_F(LoneNodeTest, AVideoWhoseFileIsGoneIsNotFoundAndNotElsewhere) {
   ASSERT_TRUE(member_.Get(id).ok());
   ASSERT_TRUE(member_.Delete(id).ok());
   EXPECT_EQ(ReasonOf(member_.Get(id).status()), Reason::kVideoNotFound);
+}
+
+// Also while an earlier reader goes on with the file that it has opened.
+TEST_F(LoneNodeTest, ANewReaderOpensTheFileAnewAndHearsOfItsDamage) {
+  const JobPtr earlier = Run();
+  member_.RunToEnd(member_.Take(), "frames");
+  ASSERT_TRUE(ComesAtOnce([&] { return IsFinal(earlier->state()); }));
+  EXPECT_EQ(earlier->ReadMedia(0, 3)->bytes, "fra");
+  const Video video = earlier->Snapshot();
+  const std::string path =
+      absl::StrCat(member_.folder.path(), "/media/", video.id, ".", video.attempt, ".mp4");
+  ASSERT_TRUE(std::filesystem::remove(path)) << path;
+  const auto found = member_.Get(video.id);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(ReasonOf((*found)->ReadMedia(0, 3).status()), Reason::kMediaCorrupt);
+  const auto rest = earlier->ReadMedia(3, 10);
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  EXPECT_EQ(rest->bytes, "mes");
 }
 
 TEST_F(LoneNodeTest, AReaderThatHasBegunReadsOnAfterOthersCameAndTheVideoWasDeleted) {
