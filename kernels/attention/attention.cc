@@ -164,7 +164,7 @@ absl::Status RefuseOtherKeys(const char* op, const TensorView& q, const TensorVi
 }  // namespace
 
 int64_t AttentionScratchBytes(const TensorView& k) {
-  return k.size(0) * k.size(2) * KeyTiles(k.size(1)) * kKeyTileBytes;
+  return k.size(0) * k.size(2) * KeyTiles(k.size(1)) * KeyTileBytes(k.size(3));
 }
 
 bool FitsCrossAttention(int64_t keys, int64_t width) {

@@ -2,17 +2,18 @@
 // Shared parts of attention_e4m3_sm90.cu and attention_int8_sm90.cu: all but the product of
 // queries and keys. For .cu files of sm_90a.
 //
-// q, k, v, out [B, S or L, N, 64] of fp16 or bf16, heads of 16-byte vectors, no bias, no lengths
-// (AttentionE4m3Accepts). Keys and values are written as tiles first (attention_tiles_sm90.cu,
-// tile_layout.h). A block has 192 queries of a head, 64 for each of three warpgroups. These read
-// them once and keep them in 8 bits, while a warp of a fourth warpgroup loads tiles into a ring.
-// Scores are fp16, two to a word. A tile's products with values are added in fp32, since the tensor
-// cores keep only 14 bits of a long sum.
+// q, k, v, out [B, S or L, N, 64 or 128] of fp16 or bf16, heads of 16-byte vectors, no bias, no
+// lengths (AttentionE4m3Accepts). Keys and values are written as tiles first
+// (attention_tiles_sm90.cu, tile_layout.h). A block has 64 queries of a head for each of its
+// warpgroups but one. These read them once and keep them in 8 bits, while a warp of the last
+// warpgroup loads tiles into a ring. Scores are fp16, two to a word. A tile's products with values
+// are added in fp32, 64 channels at a time, since the tensor cores keep 14 bits of a long sum.
 //
 // A kernel defines a type for its queries, of which a lane has two rows, 8 apart:
 //   float factor[2]      turns scores times the tile's key_factor into exponents of 2; NaN for a
 //                        row that is not finite
 //   template <T> void Load(const T* head, int64_t stride, int64_t first, int64_t last, float scale)
+//   static constexpr int kWidth        channels
 //   static constexpr int kParts        parts of a tile's keys, each multiplied at once
 //   template <n> void Multiply(uint32_t tile, uint32_t (&scores)[32])   starts part n
 //   template <n> void Take(uint32_t (&scores)[32])                      when part n is complete
@@ -24,26 +25,16 @@
 
 #include "kernels/attention/attention_heads.cuh"
 #include "kernels/attention/attention_launch.h"
+#include "kernels/attention/attention_tile_ring.cuh"
 #include "kernels/attention/attention_weights.cuh"
 #include "kernels/attention/tile_layout.h"
-#include "kernels/mma/bulk_copy.cuh"
 #include "kernels/mma/shared_memory.cuh"
 #include "kernels/mma/warpgroup.cuh"
 #include "kernels/rows/e4m3_device.cuh"
 
 namespace reel::kernels {
 
-inline constexpr int kQueryGroups = 3;  // warpgroups with queries
-inline constexpr int kBlockQueries = 64 * kQueryGroups;
-inline constexpr int kAttentionThreads = 128 * (kQueryGroups + 1);
-inline constexpr int kTileStages = 6;
-
-struct TileRing {
-  unsigned char tiles[kTileStages][kKeyTileBytes];
-  uint64_t full[kTileStages], empty[kTileStages];
-};
-
-// The 16 channels of a lane.
+// The 16 channels of a lane in a span.
 template <typename T>
 __device__ inline void LoadChannels(const T* from, float (&x)[16]) {
   const auto* const at = reinterpret_cast<const uint4*>(from);
@@ -61,26 +52,19 @@ __device__ inline unsigned LargestOfRow(unsigned largest) {
   return max(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
 }
 
-using Place = RingPlace<kTileStages>;  // among tiles
-
+// With the values of a span; the last one brings the sums of the weights, too.
+template <typename Tile, int kSpan>
 __device__ inline void MultiplyValues(const uint32_t (&weights)[16], uint32_t tile,
                                       float (&products)[36]) {
 #pragma unroll
   for (int part = 0; part < 4; ++part) {
-    const uint32_t at = tile + KeyTile::kValues + 2 * part * KeyTile::kValueStep;
-    MultiplyTo72(products, weights + 4 * part, WarpgroupMatrix(at, KeyTile::kValueStep), part > 0);
-  }
-}
-
-// One thread, for a whole block.
-__device__ inline void BringTiles(const unsigned char* from, int64_t count, TileRing& shared) {
-  const uint32_t to = SharedAddress(shared.tiles);
-  const uint32_t full = SharedAddress(shared.full), empty = SharedAddress(shared.empty);
-  Place place{.stage = 0, .parity = 1};
-  for (int64_t i = 0; i < count; ++i, place.Advance()) {
-    Await(empty + 8 * place.stage, place.parity);
-    BulkCopy(to + place.stage * kKeyTileBytes, from + i * kKeyTileBytes, kKeyTileBytes,
-             full + 8 * place.stage);
+    const uint32_t at = tile + Tile::ValuesOf(kSpan) + 2 * part * Tile::kValueStep;
+    const uint64_t values = WarpgroupMatrix(at, Tile::kValueStep);
+    if constexpr (kSpan == Tile::kSpans - 1) {
+      MultiplyTo72(products, weights + 4 * part, values, part > 0);
+    } else {
+      MultiplyTo64(products, weights + 4 * part, values, part > 0);
+    }
   }
 }
 
@@ -102,112 +86,165 @@ __device__ inline void RestOfScores(Queries& queries, uint32_t tile, uint32_t (&
   }
 }
 
-template <typename T, typename Queries>
-__device__ inline void AttendTiles(const AttentionParams& p, int64_t batch, int64_t head,
-                                   int64_t count, TileRing& shared) {
-  const int lane = threadIdx.x % 32;
-  const int64_t first = int64_t{blockIdx.x} * kBlockQueries + threadIdx.x / 32 * 16 + lane / 4;
-  const auto lane_of = [&](const AttentionOperand& operand) {
-    return HeadOf<T>(operand, batch, head) + 16 * (lane % 4);
-  };
+// What a thread with queries has while it goes from tile to tile.
+template <typename Queries>
+struct AttentionThread {
+  using Tile = KeyTile<Queries::kWidth>;
+
   Queries queries;
-  queries.template Load<T>(lane_of(p.q), p.q.strides[1], first, p.queries - 1, p.scale);
-  const uint32_t tiles = SharedAddress(shared.tiles);
-  const uint32_t full = SharedAddress(shared.full), empty = SharedAddress(shared.empty);
-  const auto weigh = [&](Weights<Queries>& weights, int stage, const uint32_t(&scores)[32],
-                         uint32_t(&words)[16]) {
-    weights.Make(scores, queries.factor,
-                 *reinterpret_cast<const TileFactors*>(shared.tiles[stage] + KeyTile::kFactors),
-                 words);
-  };
   Weights<Queries> weights;
-  Outputs outputs;
+  Outputs<Tile::kSpans> outputs;
   uint32_t scores[32], words[16];
   float products[36];
-  Place place;
-  Await(full, 0);
-  BeginProducts();
-  queries.template Multiply<0>(tiles, scores);
-  AwaitProducts();
-  RestOfScores(queries, tiles, scores, [] {});
-  for (int64_t i = 1; i < count; ++i) {
-    const int stage = place.stage;
-    weigh(weights, stage, scores, words);
-    place.Advance();
-    const uint32_t tile = tiles + place.stage * kKeyTileBytes;
-    Await(full + 8 * place.stage, place.parity);
+
+  __device__ void FirstTile(uint32_t tile) {
     BeginProducts();
-    MultiplyValues(words, tiles + stage * kKeyTileBytes, products);
     queries.template Multiply<0>(tile, scores);
     AwaitProducts();
-    RestOfScores(queries, tile, scores, [&] {
+    RestOfScores(queries, tile, scores, [] {});
+  }
+  __device__ void Weigh(const unsigned char* tile) {
+    weights.Make(scores, queries.factor,
+                 *reinterpret_cast<const TileFactors*>(tile + Tile::kFactors), words);
+  }
+  // The products with the values of a tile that was weighed, and the scores of the next. `release`
+  // runs when nothing of the former is read any more.
+  template <typename Release>
+  __device__ void NextTile(uint32_t before, uint32_t tile, const Release& release) {
+    BeginProducts();
+    MultiplyValues<Tile, 0>(words, before, products);
+    if constexpr (Tile::kSpans == 1) {
+      queries.template Multiply<0>(tile, scores);
+      AwaitProducts();
+      RestOfScores(queries, tile, scores, [&] {
+        release();
+        outputs.template Add<0>(products, weights.factors());
+      });
+    } else {
+      static_assert(Queries::kParts == 1);
+      CommitProducts();
+      queries.template Multiply<0>(tile, scores);
+      CommitProducts();
+      AwaitProductGroups<1>();
+      outputs.template Add<0>(products, weights.factors());
+      BeginProducts();
+      MultiplyValues<Tile, 1>(words, before, products);
+      CommitProducts();
+      AwaitProductGroups<1>();
+      queries.template Take<0>(scores);
+      AwaitProductGroups<0>();
+      release();
+      outputs.template Add<1>(products, weights.factors());
+    }
+  }
+  __device__ void LastTile(uint32_t tile) {
+    LastSpan<0>(tile);
+    if constexpr (Tile::kSpans == 2) LastSpan<1>(tile);
+  }
+
+ private:
+  template <int kSpan>
+  __device__ void LastSpan(uint32_t tile) {
+    BeginProducts();
+    MultiplyValues<Tile, kSpan>(words, tile, products);
+    AwaitProducts();
+    outputs.template Add<kSpan>(products, weights.factors());
+  }
+};
+
+template <typename T, typename Queries>
+__device__ inline void AttendTiles(const AttentionParams& p, int64_t count,
+                                   TileRing<Queries::kWidth>& shared) {
+  constexpr int kBytes = KeyTile<Queries::kWidth>::kBytes;
+  const int lane = threadIdx.x % 32;
+  const int64_t first = int64_t{blockIdx.x} * AttentionBlock<Queries::kWidth>::kQueries +
+                        threadIdx.x / 32 * 16 + lane / 4;
+  // Divides again for each operand: kept, batch and head would not fit the registers.
+  const auto lane_of = [&](const AttentionOperand& operand) {
+    const auto heads = static_cast<unsigned>(p.heads);
+    return HeadOf<T>(operand, blockIdx.y / heads, blockIdx.y % heads) + 16 * (lane % 4);
+  };
+  AttentionThread<Queries> thread;
+  thread.queries.template Load<T>(lane_of(p.q), p.q.strides[1], first, p.queries - 1, p.scale);
+  const uint32_t tiles = SharedAddress(shared.tiles);
+  const uint32_t full = SharedAddress(shared.full), empty = SharedAddress(shared.empty);
+  Place place;
+  Await(full, 0);
+  thread.FirstTile(tiles);
+  for (int64_t i = 1; i < count; ++i) {
+    const int before = place.stage;
+    thread.Weigh(shared.tiles[before]);
+    place.Advance();
+    Await(full + 8 * place.stage, place.parity);
+    thread.NextTile(tiles + before * kBytes, tiles + place.stage * kBytes, [&] {
       __syncwarp();  // all lanes have read the tile's factors
-      if (lane == 0) Arrive(empty + 8 * stage);
-      outputs.Add(products, weights.factors());
+      if (lane == 0) Arrive(empty + 8 * before);
     });
   }
-  weigh(weights, place.stage, scores, words);
-  BeginProducts();
-  MultiplyValues(words, tiles + place.stage * kKeyTileBytes, products);
-  AwaitProducts();
-  outputs.Add(products, weights.factors());
+  thread.Weigh(shared.tiles[place.stage]);
+  thread.LastTile(tiles + place.stage * kBytes);
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int64_t row = first + 8 * r;
-    outputs.Store<T>(r, row < p.queries ? lane_of(p.out) + row * p.out.strides[1] : nullptr);
+    thread.outputs.template Store<T>(
+        r, row < p.queries ? lane_of(p.out) + row * p.out.strides[1] : nullptr);
   }
 }
 
 template <typename T, typename Queries>
-__global__ void __launch_bounds__(kAttentionThreads, 1)
+__global__ void __launch_bounds__(AttentionBlock<Queries::kWidth>::kThreads, 1)
     AttendIn8Bits(const __grid_constant__ AttentionParams p) {
+  using Block = AttentionBlock<Queries::kWidth>;
   extern __shared__ uint4 shared_vectors[];
-  auto& shared = *reinterpret_cast<TileRing*>(shared_vectors);
-  const int64_t head = blockIdx.y % p.heads, batch = blockIdx.y / p.heads;
+  auto& shared = *reinterpret_cast<TileRing<Queries::kWidth>*>(shared_vectors);
   const int64_t count = KeyTiles(p.keys);
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < kTileStages; ++stage) {
       MakeBarrier(SharedAddress(shared.full + stage), 1);
-      MakeBarrier(SharedAddress(shared.empty + stage), 4 * kQueryGroups);
+      MakeBarrier(SharedAddress(shared.empty + stage), 4 * Block::kQueryGroups);
     }
     PublishBarriers();
   }
   __syncthreads();
-  if (threadIdx.x < 128 * kQueryGroups) {
-    TakeRegisters<160>();
-    AttendTiles<T, Queries>(p, batch, head, count, shared);
+  if (threadIdx.x < 128 * Block::kQueryGroups) {
+    TakeRegisters<Block::kRegisters>();
+    AttendTiles<T, Queries>(p, count, shared);
   } else {
     GiveRegisters<24>();
-    const auto* const tiles = static_cast<const unsigned char*>(p.scratch);
-    if (threadIdx.x == 128 * kQueryGroups) {
-      BringTiles(tiles + int64_t{blockIdx.y} * count * kKeyTileBytes, count, shared);
+    if (threadIdx.x == 128 * Block::kQueryGroups) {
+      const int64_t tiles = int64_t{blockIdx.y} * count * KeyTile<Queries::kWidth>::kBytes;
+      BringTiles(static_cast<const unsigned char*>(p.scratch) + tiles, count, shared);
     }
   }
 }
 
-// The tiles are there.
-template <typename Queries>
-int32_t LaunchOnTiles(const AttentionParams& p, cudaStream_t stream) {
-  const auto launch = [&](auto* kernel) {
-    const cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(TileRing));
-    if (error != cudaSuccess) return error;
-    const dim3 blocks(static_cast<unsigned>((p.queries - 1) / kBlockQueries + 1),
-                      static_cast<unsigned>(p.batch * p.heads));
-    kernel<<<blocks, kAttentionThreads, sizeof(TileRing), stream>>>(p);
-    return cudaGetLastError();
-  };
-  return p.q.dtype == Dtype::kF16 ? launch(AttendIn8Bits<__half, Queries>)
-                                  : launch(AttendIn8Bits<__nv_bfloat16, Queries>);
+template <typename T, typename Queries>
+cudaError_t LaunchOnTiles(const AttentionParams& p, cudaStream_t stream) {
+  using Block = AttentionBlock<Queries::kWidth>;
+  auto* const kernel = AttendIn8Bits<T, Queries>;
+  constexpr int kShared = sizeof(TileRing<Queries::kWidth>);
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
+  if (error != cudaSuccess) return error;
+  const dim3 blocks(static_cast<unsigned>((p.queries - 1) / Block::kQueries + 1),
+                    static_cast<unsigned>(p.batch * p.heads));
+  kernel<<<blocks, Block::kThreads, kShared, stream>>>(p);
+  return cudaGetLastError();
 }
 
 // Tiles first.
-template <typename Queries>
+template <template <int> typename Queries>
 int32_t LaunchIn8Bits(const AttentionParams& params, void* stream) {
   if (params.batch * params.heads == 0 || params.queries == 0) return cudaSuccess;
   const int32_t error = LaunchAttentionTilesSm90(params, stream);
   if (error != cudaSuccess) return error;
-  return LaunchOnTiles<Queries>(params, static_cast<cudaStream_t>(stream));
+  const auto launch = [&]<typename OfWidth>() {
+    const auto on = static_cast<cudaStream_t>(stream);
+    return params.q.dtype == Dtype::kF16 ? LaunchOnTiles<__half, OfWidth>(params, on)
+                                         : LaunchOnTiles<__nv_bfloat16, OfWidth>(params, on);
+  };
+  return params.width == 128 ? launch.template operator()<Queries<128>>()
+                             : launch.template operator()<Queries<64>>();
 }
 
 }  // namespace reel::kernels

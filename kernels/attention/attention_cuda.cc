@@ -26,7 +26,7 @@ bool HasVectors(const AttentionOperand& operand) {
 bool FitsTiles(const AttentionParams& p) {
   const bool plain =
       p.bias.data == nullptr && p.key_lengths == nullptr && p.q_scale.data == nullptr;
-  return p.scratch != nullptr && IsAligned(p.scratch) && plain && p.width == kTiledHeadWidth &&
+  return p.scratch != nullptr && IsAligned(p.scratch) && plain && HasKeyTiles(p.width) &&
          p.keys > 0 && HasVectors(p.q) && HasVectors(p.k) && HasVectors(p.v) && HasVectors(p.out);
 }
 

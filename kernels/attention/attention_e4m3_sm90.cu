@@ -10,29 +10,36 @@ namespace {
 // The target for a query's largest channel: with keys of up to 16 scores stay within fp16.
 constexpr float kLargestQuery = 16;
 
+template <int kOfWidth>
 struct QueriesInE4m3 {
-  static constexpr int kParts = 1;
+  static constexpr int kWidth = kOfWidth, kParts = 1;
+  using Tile = KeyTile<kWidth>;
 
-  uint32_t words[2][4];  // for both halves of the channels
+  uint32_t words[kWidth / 32][4];
   float factor[2];
 
   template <typename T>
   __device__ void Load(const T* head, int64_t stride, int64_t first, int64_t last, float scale) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float x[16];
-      LoadChannels(head + min(first + 8 * r, last) * stride, x);
-      const unsigned largest = LargestOfRow(LargestOf(x));
+      float x[Tile::kSpans][16];
+      unsigned largest = 0;
+#pragma unroll
+      for (int span = 0; span < Tile::kSpans; ++span) {
+        LoadChannels(head + min(first + 8 * r, last) * stride + span * kSpanChannels, x[span]);
+        largest = max(largest, LargestOf(x[span]));
+      }
+      largest = LargestOfRow(largest);
       const bool finite = largest < 0x7f800000u;
       const float most = finite ? fmaxf(__uint_as_float(largest), 0x1p-60f) : 1.0f;
       factor[r] = finite ? most * (scale * kLog2E / kLargestQuery) : __uint_as_float(~0u);
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
+      for (int i = 0; i < kWidth / 32; ++i) {
 #pragma unroll
         for (int part = 0; part < 2; ++part) {
-          const float* const four = x + 8 * half + 4 * part;
+          const float* const four = x[i / 2] + 8 * (i % 2) + 4 * part;
           const float times = kLargestQuery / most;
-          words[half][2 * part + r] =
+          words[i][2 * part + r] =
               FourE4m3(four[0] * times, four[1] * times, four[2] * times, four[3] * times);
         }
       }
@@ -41,10 +48,9 @@ struct QueriesInE4m3 {
   template <int kPart>
   __device__ void Multiply(uint32_t tile, uint32_t (&scores)[32]) const {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      MultiplyTo128(scores, words[half],
-                    WarpgroupMatrix(tile + 2 * half * KeyTile::kKeyStep, KeyTile::kKeyStep),
-                    half > 0);
+    for (int i = 0; i < kWidth / 32; ++i) {
+      MultiplyTo128(scores, words[i], WarpgroupMatrix(tile + Tile::KeysOf(i), Tile::kKeyStep),
+                    i > 0);
     }
   }
   template <int kPart>

@@ -15,48 +15,54 @@
 namespace reel::kernels {
 namespace {
 
+template <int kOfWidth>
 struct QueriesInInt8 {
-  // All 128 keys at once would need more registers than there are.
-  static constexpr int kParts = 2;
+  static constexpr int kWidth = kOfWidth;
+  using Tile = KeyTile<kWidth>;
+  // Three warpgroups with queries leave no registers for all 128 keys at once.
+  static constexpr int kParts = kWidth == 64 ? 2 : 1;
 
-  uint32_t words[2][4];
+  uint32_t words[kWidth / 32][4];
   float factor[2];
-  int32_t sums[32];
+  int32_t sums[64 / kParts];
 
   template <typename T>
   __device__ void Load(const T* head, int64_t stride, int64_t first, int64_t last, float scale) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float x[kTurnedChannels];
-      LoadChannels(head + min(first + 8 * r, last) * stride, x);
+      float x[Tile::kSpans][kTurnedChannels];
       float squares = 0;
+      unsigned largest = 0;
 #pragma unroll
-      for (int i = 0; i < kTurnedChannels; ++i) squares = fmaf(x[i], x[i], squares);
+      for (int span = 0; span < Tile::kSpans; ++span) {
+        LoadChannels(head + min(first + 8 * r, last) * stride + span * kSpanChannels, x[span]);
+#pragma unroll
+        for (int i = 0; i < kTurnedChannels; ++i) squares = fmaf(x[span][i], x[span][i], squares);
+        Turn(x[span]);
+        largest = max(largest, LargestOf(x[span]));
+      }
       squares += __shfl_xor_sync(0xffffffffu, squares, 1);
       squares += __shfl_xor_sync(0xffffffffu, squares, 2);
-      Turn(x);
-      const unsigned code = max(LargestOfRow(CodeBits(LargestOf(x))), LengthBits(squares));
+      const unsigned code = max(LargestOfRow(CodeBits(largest)), LengthBits<kWidth>(squares));
       const bool finite = code < 0x7f800000u;
       const float of_code = finite ? fmaxf(__uint_as_float(code), 0x1p-60f) : 1.0f;
       factor[r] =
           finite ? of_code * (scale * kLog2E * kScoreUnit / kTurnedChannels) : __uint_as_float(~0u);
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
+      for (int i = 0; i < kWidth / 32; ++i) {
 #pragma unroll
         for (int part = 0; part < 2; ++part) {
-          words[half][2 * part + r] = FourInt8(x + 8 * half + 4 * part, 1 / of_code);
+          words[i][2 * part + r] = FourInt8(x[i / 2] + 8 * (i % 2) + 4 * part, 1 / of_code);
         }
       }
     }
   }
   template <int kPart>
   __device__ void Multiply(uint32_t tile, uint32_t (&)[32]) {
-    const uint32_t keys = tile + kPart * (kTileKeys / 2 / 8 * KeyTile::kMatrix);
+    const uint32_t keys = tile + kPart * (kTileKeys / kParts / 8 * Tile::kMatrix);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      MultiplyInt8(sums, words[half],
-                   WarpgroupMatrix(keys + 2 * half * KeyTile::kKeyStep, KeyTile::kKeyStep),
-                   half > 0);
+    for (int i = 0; i < kWidth / 32; ++i) {
+      MultiplyInt8(sums, words[i], WarpgroupMatrix(keys + Tile::KeysOf(i), Tile::kKeyStep), i > 0);
     }
   }
   // Bytes 1 and 2 of a sum are the sum in units of 256, rounded down. With bit 9 inverted they are
@@ -64,9 +70,9 @@ struct QueriesInInt8 {
   template <int kPart>
   __device__ void Take(uint32_t (&scores)[32]) const {
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < 32 / kParts; ++i) {
       const uint32_t units = __byte_perm(sums[2 * i], sums[2 * i + 1], 0x6521);
-      scores[16 * kPart + i] = (units & 0x03ff03ffu) ^ 0x16001600u;
+      scores[32 / kParts * kPart + i] = (units & 0x03ff03ffu) ^ 0x16001600u;
     }
   }
 

@@ -90,32 +90,40 @@ class Weights {
   float2 factors_;
 };
 
-// The accumulated products of tiles: of every 8 channels j two for each row, and after the last
-// channels the sum of the weights, on the first lane of four.
+// The accumulated products of tiles, by spans of 64 channels: of every 8 channels j two for each
+// row. After the last span's comes the sum of the weights, on the first lane of four.
+template <int kSpans>
 struct Outputs {
-  float sums[36] = {};
+  float sums[kSpans][36] = {};
 
+  template <int kSpan>
   __device__ void Add(const float (&products)[36], const float2& factors) {
 #pragma unroll
     for (int i = 0; i < 36; ++i) {
       if (i > 32 && i % 2 == 1) continue;  // only the sums of the weights are used
-      sums[i] = fmaf(sums[i], i % 4 < 2 ? factors.x : factors.y, products[i]);
+      if (i >= 32 && kSpan < kSpans - 1) continue;
+      sums[kSpan][i] = fmaf(sums[kSpan][i], i % 4 < 2 ? factors.x : factors.y, products[i]);
     }
   }
 
   template <typename T>
   __device__ void Store(int row, T* out) const {
-    const float sum = __shfl_sync(0xffffffffu, sums[32 + 2 * row], threadIdx.x % 32 & ~3u);
+    const float sum =
+        __shfl_sync(0xffffffffu, sums[kSpans - 1][32 + 2 * row], threadIdx.x % 32 & ~3u);
     const float inverse = 1.0f / sum;
-    uint32_t words[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      words[j] = PackTwo<T>(sums[4 * j + 2 * row] * inverse, sums[4 * j + 2 * row + 1] * inverse);
-    }
     if (out == nullptr) return;
-    auto* const to = reinterpret_cast<uint4*>(out);
-    to[0] = {words[0], words[1], words[2], words[3]};
-    to[1] = {words[4], words[5], words[6], words[7]};
+#pragma unroll
+    for (int span = 0; span < kSpans; ++span) {
+      uint32_t words[8];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        words[j] = PackTwo<T>(sums[span][4 * j + 2 * row] * inverse,
+                              sums[span][4 * j + 2 * row + 1] * inverse);
+      }
+      auto* const to = reinterpret_cast<uint4*>(out + span * kSpanChannels);
+      to[0] = {words[0], words[1], words[2], words[3]};
+      to[1] = {words[4], words[5], words[6], words[7]};
+    }
   }
 };
 

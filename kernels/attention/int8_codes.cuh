@@ -7,9 +7,8 @@
 namespace reel::kernels {
 
 inline constexpr int kTurnedChannels = 16;
-// Two rows of rounded codes of this length, each code at most half off in 64 channels, have a
-// product below 2^17.
-inline constexpr float kLongestCodes = 358;
+// Two rows of rounded codes of this length, each code at most half off, have a product below 2^17.
+constexpr float LongestCodes(int width) { return width == 128 ? 356 : 358; }
 
 // The bits of the smallest scale for a row. It keeps codes within 127, by the SizeBits of the
 // rotated row's largest value, and the row's length in bounds, by its sum of squares before the
@@ -17,8 +16,9 @@ inline constexpr float kLongestCodes = 358;
 __device__ inline unsigned CodeBits(unsigned largest) {
   return SizeBits(__uint_as_float(largest) / kLargestInt8);
 }
+template <int kWidth>
 __device__ inline unsigned LengthBits(float squares) {
-  return SizeBits(sqrtf(kTurnedChannels * squares) / kLongestCodes);
+  return SizeBits(sqrtf(kTurnedChannels * squares) / LongestCodes(kWidth));
 }
 
 }  // namespace reel::kernels

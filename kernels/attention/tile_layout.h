@@ -4,35 +4,51 @@
 //
 // Keys are e4m3, times 2^-ke with a largest of 8 to 16, or rotated int8 with a scale of the tile
 // (attention_int8_sm90.cu). Values are e4m3, times 2^-ve with a largest of 128 to 256. Both
-// exponents are the tile's own. A value has one more channel after its 64, of 2^-ve for every key,
+// exponents are the tile's own. A value has one more channel after its own, of 2^-ve for every key,
 // so that the product with values also gives the sum of the weights. In a tile with anything that
 // is not finite this channel is NaN. Positions past the last key repeat that key and have no value.
+//
+// The channels of a head are taken in spans of 64, of each of which a lane has 16 neighbours.
 #pragma once
 
 #include <cstdint>
 
 namespace reel::kernels {
 
-inline constexpr int kTiledHeadWidth = 64;  // of a head
-inline constexpr int kTileKeys = 128;       // places
+inline constexpr int kTileKeys = 128;     // places
+inline constexpr int kSpanChannels = 64;  // of a head
 
+// Heads of this width have tiles.
+constexpr bool HasKeyTiles(int64_t width) { return width == 64 || width == 128; }
+
+template <int kWidth>
 struct KeyTile {
-  static constexpr int kValueRows = kTiledHeadWidth + 8;  // a matrix of 8 has the sums
-  static constexpr int kMatrix = 128;                     // 8 rows of 16 bytes
+  static constexpr int kSpans = kWidth / kSpanChannels;
+  static constexpr int kValueRows = kWidth + 8;  // a matrix of 8 has the sums
+  static constexpr int kMatrix = 128;            // 8 rows of 16 bytes
   // To the next 16 bytes of all keys, of all rows of values.
   static constexpr int kKeyStep = kTileKeys / 8 * kMatrix;
   static constexpr int kValueStep = kValueRows / 8 * kMatrix;
-  static constexpr int kValues = kTiledHeadWidth / 16 * kKeyStep;  // where they begin
+  static constexpr int kValues = kWidth / 16 * kKeyStep;  // where they begin
   static constexpr int kFactors = kValues + kTileKeys / 16 * kValueStep;
+  static constexpr int kBytes = kFactors + 128;  // tiles begin at multiples of it
+
+  // Where the keys of a product of 32 channels, the values of a span begin.
+  static constexpr int KeysOf(int product) { return 2 * product * kKeyStep; }
+  static constexpr int ValuesOf(int span) { return kValues + span * kSpanChannels / 8 * kMatrix; }
 
   // 32 channels of a key at a time are four words for each of four lanes. A lane's queries come
   // from 16 neighbours: channel 16 lane + 8 half + 4 part + i is byte 4 lane + i of 16.
   static constexpr int KeyByte(int key, int channel) {
-    const int lane = channel / 16, half = channel % 16 / 8, part = channel % 8 / 4;
-    return (2 * half + part) * kKeyStep + key / 8 * kMatrix + key % 8 * 16 + 4 * lane + channel % 4;
+    const int lane = channel % kSpanChannels / 16, half = channel % 16 / 8, part = channel % 8 / 4;
+    return KeysOf(2 * (channel / kSpanChannels) + half) + part * kKeyStep + key / 8 * kMatrix +
+           key % 8 * 16 + 4 * lane + channel % 4;
   }
   // Which channel a row of values is: a lane ends with 16 neighbours.
-  static constexpr int ChannelOf(int row) { return 16 * (row % 8 / 2) + 2 * (row / 8) + row % 2; }
+  static constexpr int ChannelOf(int row) {
+    const int of_span = row % kSpanChannels;
+    return row - of_span + 16 * (row % 8 / 2) + 2 * (of_span / 8) + row % 2;
+  }
   // Which key byte `byte` of the 16 of a column is: a lane's weights come from the product before,
   // two keys of 8 at a time.
   static constexpr int KeyOf(int column, int byte) {
@@ -49,8 +65,10 @@ struct TileFactors {
   float key_factor;
   float value_exponent;
 };
-inline constexpr int kKeyTileBytes = KeyTile::kFactors + 128;  // tiles begin at multiples of it
 
 constexpr int64_t KeyTiles(int64_t keys) { return (keys + kTileKeys - 1) / kTileKeys; }
+constexpr int64_t KeyTileBytes(int64_t width) {
+  return width == 128 ? KeyTile<128>::kBytes : KeyTile<64>::kBytes;
+}
 
 }  // namespace reel::kernels

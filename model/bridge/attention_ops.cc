@@ -47,7 +47,7 @@ bool In8Bits(const Ops& ops, const Operands& of, const at::Tensor& bias) {
       kernels::HasE4m3Attention(plan.profile()) || kernels::HasInt8Attention(plan.profile());
   return will_do && plan.Choice("attention").empty() && q.is_cuda() &&
          (type == at::kBFloat16 || type == at::kHalf) && !bias.defined() &&
-         q.size(3) == kernels::kTiledHeadWidth && k.size(2) >= kManyKeys && HasVectors(q) &&
+         kernels::HasKeyTiles(q.size(3)) && k.size(2) >= kManyKeys && HasVectors(q) &&
          HasVectors(k) && HasVectors(v);
 }
 
@@ -99,7 +99,12 @@ at::Tensor Attention(const Ops& ops, const at::Tensor& q, const at::Tensor& k, c
                      const at::Tensor& bias, double scale) {
   const Operands of = {q, k, v};
   if (In8Bits(ops, of, bias)) return AttendIn8Bits(ops, of, scale);
-  return Attend(ops, "attention", of, {bias, {}}, scale);
+  return AttentionNotIn8Bits(ops, q, k, v, bias, scale);
+}
+
+at::Tensor AttentionNotIn8Bits(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
+                               const at::Tensor& v, const at::Tensor& bias, double scale) {
+  return Attend(ops, "attention", {q, k, v}, {bias, {}}, scale);
 }
 
 at::Tensor AttentionRest(const Ops& ops, const at::Tensor& q, const at::Tensor& k,

@@ -15,8 +15,12 @@ struct KeyMask {
 };
 
 // q [B, N, S, Dh], k and v [B, N, L, Dh]; `bias` is added to the scores. scale 0: 1/sqrt(Dh).
+// In 8 bits where the profile asks for it.
 at::Tensor Attention(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const at::Tensor& bias, double scale);
+// The same, but never in 8 bits.
+at::Tensor AttentionNotIn8Bits(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
+                               const at::Tensor& v, const at::Tensor& bias, double scale);
 // The same for the keys of a prompt: an operator of its own, cross_attention, up to 128 keys and
 // heads of 64 or 128, else as Attention.
 at::Tensor CrossAttention(const Ops& ops, const at::Tensor& q, const at::Tensor& k,

@@ -84,7 +84,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   const bool has_int8 = config.width() % kernels::kTurnedTogether == 0;
   if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8Profile);
   if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8Profile);
-  if (config.head_dim == kernels::kTiledHeadWidth) {
+  if (kernels::HasKeyTiles(config.head_dim)) {
     if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8AllProfile);
     card.lossy_profiles.emplace_back(kernels::kFp8AttentionProfile);
     if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8AllProfile);

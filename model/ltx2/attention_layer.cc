@@ -38,10 +38,12 @@ at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tab
     return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
   };
   const auto [q, k, v] = Placed(ops, of, tables);
-  const at::Tensor heads = is_self()
-                               ? Attention(ops, split(q), split(k), split(v), bias, 0)
-                               : CrossAttention(ops, split(q), split(k), split(v), {bias, {}}, 0);
-  return heads.transpose(1, 2).flatten(2, 3);
+  const auto attend = [&, q = split(q), k = split(k), v = split(v)] {
+    if (!is_self()) return CrossAttention(ops, q, k, v, {bias, {}}, 0);
+    if (allows_8_bits) return Attention(ops, q, k, v, bias, 0);
+    return AttentionNotIn8Bits(ops, q, k, v, bias, 0);
+  };
+  return attend().transpose(1, 2).flatten(2, 3);
 }
 
 RowForm AttentionLayer::QueryForm(const Ops& ops) const {

@@ -32,6 +32,7 @@ struct AttentionLayer {
   Linear to_gates;            // one logit for each head; without weight: no gates
   at::Tensor norm_q, norm_k;  // [heads * head_dim]
   int64_t num_heads = 0;
+  bool allows_8_bits = false;  // of queries, keys, weights and values, where a profile asks for it
 
   // In which form a norm writes what this attention takes: x, and the context. Gates need x plain.
   RowForm QueryForm(const Ops& ops) const;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "kernels/attention/tile_layout.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "model/layers/load_dtype.h"
 #include "model/ltx2/presets.h"
@@ -93,6 +94,11 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   const bool has_e4m3 = TakesLayersIn(config, RowForm::kE4m3);
   if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8Profile);
   if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8Profile);
+  if (config.num_layers > 2 && kernels::HasKeyTiles(config.video.head_dim)) {
+    if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8AllProfile);
+    card.lossy_profiles.emplace_back(kernels::kFp8AttentionProfile);
+    if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8AllProfile);
+  }
   const std::string dtype = DtypeName(model.dtype);
   for (const char* op : {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm",
                          "gate_residual", "head_gate", "linear", "linear_gelu"}) {

@@ -62,6 +62,8 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
   }
   for (int64_t i = 0; i < config.num_layers; ++i) {
     model.blocks_.push_back(TakeTransformerBlock(weights, i, config));
+    const bool is_inner = i > 0 && i + 1 < config.num_layers;
+    model.blocks_.back().video.self_attention.allows_8_bits = is_inner;
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
   model.bytes_ = weights.bytes();

@@ -80,4 +80,42 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
        .tolerance = 0x1p-24 * 32 + (cross ? WeightRounding(dtype) : 0)});
 }
 
+void AddAttentionIn8BitsCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases) {
+  for (const bool int8_scores : {true, false}) {
+    const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
+      const std::vector<int64_t> keys = {1, size.keys, size.heads, size.head_width};
+      const int64_t width = size.heads * size.head_width;
+      AttentionArgs args;
+      args.q = t.Input(dtype, {1, rows, size.heads, size.head_width}, kPeriod * width);
+      args.k = t.Input(dtype, keys, size.keys * width, 1);
+      args.v = t.Input(dtype, keys, size.keys * width, 2);
+      args.out = t.Output(dtype, {1, rows, size.heads, size.head_width});
+      args.scratch = t.Scratch(AttentionScratchBytes(args.k));
+      args.int8_scores = int8_scores;
+      return [args](const Execution& run) { return Attention(args, run); };
+    };
+    const double products = 2 * static_cast<double>(size.rows * size.keys);
+    cases.push_back(
+        {.op = size.op,
+         .shape = absl::StrCat("1x", size.rows, "x", size.heads, "x", size.head_width, ", ",
+                               size.keys, " keys, ", int8_scores ? "int8" : "e4m3"),
+         .dtype = dtype,
+         .units = size.rows,
+         .period = kPeriod,
+         .make = make,
+         .operations = 2 * products * static_cast<double>(size.heads * size.head_width),
+         .tolerance = 0.1,
+         .variant = int8_scores ? kInt8Sm90 : kE4m3Sm90});
+  }
+}
+
+void AddLongAttentionCases(Dtype dtype, std::vector<BenchCase>& cases) {
+  // The models' own, 2x2688x32x64, would take generic a tenth of a second.
+  AddAttentionCase({"attention", 1024, 512, 32, 64}, dtype, cases);
+  if (dtype == Dtype::kF32) return;
+  for (const auto& [rows, width] : {BenchSize{6144, 64}, {13376, 64}, {6144, 128}, {32640, 128}}) {
+    AddAttentionIn8BitsCase({"attention", rows, rows, 32, width}, dtype, cases);
+  }
+}
+
 }  // namespace reel::kernels

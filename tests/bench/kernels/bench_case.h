@@ -26,6 +26,7 @@ struct BenchCase {
   // What a result may be off beside its own rounding, as a share of the largest: by default what
   // fp32 arithmetic loses on terms as large as that.
   double tolerance = 0x1p-24 * 32;
+  std::string variant = {};  // the only one that is measured; empty: all that run
 };
 
 struct BenchSize {
@@ -66,6 +67,10 @@ struct BenchAttention {
   Mask mask = Mask::kNone;
 };
 void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
+// In 8 bits, by sm90_int8 and sm90_e4m3 alone: others would take minutes.
+void AddAttentionIn8BitsCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
+// Of many keys; in 8 bits at the sizes of LTX-Video and LTX-2.
+void AddLongAttentionCases(Dtype dtype, std::vector<BenchCase>& cases);
 void AddAttentionRestCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
 
 struct BenchVideo {

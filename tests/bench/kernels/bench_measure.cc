@@ -95,6 +95,7 @@ class CaseBench {
       if (for_cpu == (device_.stream().device >= 0)) continue;
       const std::string variant = entry.variant.name;
       if (!options_.variant.empty() && options_.variant != variant) continue;
+      if (!bench_.variant.empty() && bench_.variant != variant) continue;
       REEL_ASSIGN_OR_RETURN(plans_[variant],
                             device_.catalog().Plan("auto", {{bench_.op, variant}}));
       contenders_.push_back({variant, false, {}, nullptr, {}});

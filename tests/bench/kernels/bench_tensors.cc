@@ -57,18 +57,22 @@ absl::Status BenchTensors::FillWith(const TensorView& view,
   return absl::OkStatus();
 }
 
-TensorView BenchTensors::Input(Dtype dtype, const std::vector<int64_t>& sizes, int64_t period) {
+TensorView BenchTensors::Input(Dtype dtype, const std::vector<int64_t>& sizes, int64_t period,
+                               uint64_t number) {
+  const auto random = [&](int64_t i) {
+    return RandomAt((number << 40) + static_cast<uint64_t>(i));
+  };
   std::vector<unsigned char> pattern(static_cast<size_t>(period * DtypeSize(dtype)));
   if (dtype == Dtype::kI8) {  // as rows are that reach four times as far as they are wide
     for (int64_t i = 0; i < period; ++i) {
-      const auto code = static_cast<int8_t>(std::lround(32 * RandomAt(static_cast<uint64_t>(i))));
+      const auto code = static_cast<int8_t>(std::lround(32 * random(i)));
       pattern[static_cast<size_t>(i)] = static_cast<unsigned char>(code);
     }
     return Repeat(dtype, sizes, pattern);
   }
   VisitFloating(dtype, [&]<typename T>(T) {
     for (int64_t i = 0; i < period; ++i) {
-      const T value = RoundTo<T>(RandomAt(static_cast<uint64_t>(i)));
+      const T value = RoundTo<T>(random(i));
       std::memcpy(pattern.data() + static_cast<size_t>(i) * sizeof(T), &value, sizeof(T));
     }
   });
@@ -85,6 +89,8 @@ TensorView BenchTensors::Output(Dtype dtype, const std::vector<int64_t>& sizes) 
   outputs_.push_back(Repeat(dtype, sizes, Poisoned()));
   return outputs_.back();
 }
+
+TensorView BenchTensors::Scratch(int64_t size) { return Repeat(Dtype::kU8, {size}, Poisoned()); }
 
 absl::Status BenchTensors::Poison() {
   for (const TensorView& output : outputs_) REEL_RETURN_IF_ERROR(FillWith(output, Poisoned()));

@@ -16,12 +16,15 @@ class BenchTensors {
  public:
   explicit BenchTensors(BenchDevice& device) : device_(device) {}
 
-  // About N(0,1), the same for the same period, whatever the device.
-  TensorView Input(Dtype dtype, const std::vector<int64_t>& sizes, int64_t period);
+  // About N(0,1), the same for the same period and number, whatever the device.
+  TensorView Input(Dtype dtype, const std::vector<int64_t>& sizes, int64_t period,
+                   uint64_t number = 0);
   // Written to the device as they are; int32 or float.
   TensorView Table(Dtype dtype, const std::vector<int64_t>& sizes, const void* values);
   // Of 0xFF, which is no number in any floating type.
   TensorView Output(Dtype dtype, const std::vector<int64_t>& sizes);
+  // For the call's own use, of 0xFF; nobody's business afterwards.
+  TensorView Scratch(int64_t size);
   // Outputs as they were before a call.
   absl::Status Poison();
 

@@ -250,9 +250,8 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
                                {5376, 4096},
                                {26752, 4096}});
   }
-  if (only.rows > 0) norms = {only};
   std::vector<BenchCase> cases;
-  for (const BenchSize& size : norms) {
+  for (const BenchSize& size : only.rows > 0 ? std::vector{only} : norms) {
     AddNormCases(size, dtype, cases);
     AddModulationCases(size, dtype, cases);
   }
@@ -260,8 +259,9 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   for (const Dtype codes : {Dtype::kE4m3, Dtype::kI8}) AddCodedCases(tokens, dtype, codes, cases);
   AddRopeCases(tokens, dtype, cases);
   AddHeadGateCase(tokens, dtype, cases);
-  AddActivationCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
-  AddGatedCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
+  const BenchSize wide = only.rows > 0 ? only : BenchSize{5376, 8192};
+  AddActivationCases(wide, dtype, cases);
+  AddGatedCases(wide, dtype, cases);
   AddQuantizeCase(tokens, dtype, cases);
   AddAttentionCase({"cross_attention", 64, 128, 4, 64, Mask::kLengths}, dtype, cases);
   AddAttentionRestCase({"attention_rest", 64, 64, 4, 64}, dtype, cases);
@@ -273,8 +273,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddAttentionCase({"cross_attention", 5376, 128, 32, 64, Mask::kKeyBias}, dtype, cases);
     AddAttentionCase({"cross_attention", 5376, 128, 32, 128, Mask::kLengths}, dtype, cases);
     AddAttentionRestCase({"attention_rest", 26752, 64, 32, 64}, dtype, cases);
-    // The models' own, 2x2688x32x64, would take generic a tenth of a second.
-    AddAttentionCase({"attention", 1024, 512, 32, 64}, dtype, cases);
+    AddLongAttentionCases(dtype, cases);
     AddNormLinearCases({2640, 2048}, 2048, dtype, cases);
     AddNormLinearCases({5376, 2048}, 6144, dtype, cases);
     AddQuantizeCase({5376, 8192}, dtype, cases);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "kernels/attention/attention.h"
@@ -43,6 +44,8 @@ std::vector<OpVariant> CodedVariants() {
 
 class Attention8BitsTest : public OpTest {
  protected:
+  static constexpr int64_t kWidths[] = {64, 128};  // of heads with tiles
+
   Attention8BitsTest() : OpTest("attention") {}
 
   bool TakesAll() const { return TakesEverything(GetParam()); }
@@ -80,34 +83,43 @@ class Attention8BitsTest : public OpTest {
 INSTANTIATE_TEST_SUITE_P(Variants, Attention8BitsTest, testing::ValuesIn(CodedVariants()), NameOf);
 
 TEST_P(Attention8BitsTest, IsNearTheReferenceForEveryNumberOfKeys) {
-  for (const int64_t keys : {1, 2, 77, 127, 128, 129, 300, 1000}) {
-    SCOPED_TRACE(keys);
-    CodedCase call(dtype(), {.batch = 2, .queries = 5, .keys = keys, .heads = 2, .width = 64});
-    ExpectNear(call);
+  for (const int64_t width : kWidths) {
+    for (const int64_t keys : {1, 2, 77, 127, 128, 129, 300, 1000}) {
+      SCOPED_TRACE(testing::Message() << width << ", " << keys);
+      CodedCase call(dtype(), {.batch = 2, .queries = 5, .keys = keys, .heads = 2, .width = width});
+      ExpectNear(call);
+    }
   }
 }
 
 TEST_P(Attention8BitsTest, IsNearTheReferenceForEveryNumberOfQueries) {
-  for (const int64_t queries : {1, 15, 64, 191, 193, 400}) {
-    SCOPED_TRACE(queries);
-    CodedCase call(dtype(), {.batch = 1, .queries = queries, .keys = 140, .heads = 1, .width = 64});
-    ExpectNear(call);
+  for (const int64_t width : kWidths) {
+    for (const int64_t queries : {1, 15, 64, 127, 129, 191, 193, 400}) {
+      SCOPED_TRACE(testing::Message() << width << ", " << queries);
+      CodedCase call(dtype(),
+                     {.batch = 1, .queries = queries, .keys = 140, .heads = 1, .width = width});
+      ExpectNear(call);
+    }
   }
 }
 
 TEST_P(Attention8BitsTest, TakesHeadsOfVectorsAndNoOthers) {
-  for (const Layout layout : AllLayouts()) {
-    SCOPED_TRACE(LayoutName(layout));
-    CodedCase call(dtype(), {.queries = 9, .keys = 140, .width = 64}, layout);
-    const bool vectors =
-        dtype() != Dtype::kF32 && (layout == Layout::kContiguous || layout == Layout::kPadded);
-    ASSERT_EQ(Run(call), TakesAll() || vectors);
-    if (vectors) {
-      EXPECT_LT(ErrorOf(call), Bound());
+  for (const int64_t width : kWidths) {
+    for (const Layout layout : AllLayouts()) {
+      SCOPED_TRACE(testing::Message() << width << ", " << LayoutName(layout));
+      CodedCase call(dtype(), {.queries = 9, .keys = 140, .width = width}, layout);
+      const bool vectors =
+          dtype() != Dtype::kF32 && (layout == Layout::kContiguous || layout == Layout::kPadded);
+      ASSERT_EQ(Run(call), TakesAll() || vectors);
+      if (vectors) {
+        EXPECT_LT(ErrorOf(call), Bound());
+      }
     }
   }
-  CodedCase wide(dtype(), {.queries = 9, .keys = 140, .width = 128});
-  EXPECT_EQ(Run(wide), TakesAll());
+  for (const int64_t width : {32, 96, 192}) {
+    CodedCase other(dtype(), {.queries = 9, .keys = 140, .width = width});
+    EXPECT_EQ(Run(other), TakesAll()) << width;
+  }
 }
 
 TEST_P(Attention8BitsTest, IsNotForCallsThatWantSixteenBits) {
@@ -119,65 +131,93 @@ TEST_P(Attention8BitsTest, IsNotForCallsThatWantSixteenBits) {
 
 // Many small weights and few large ones, values far from zero and near it.
 TEST_P(Attention8BitsTest, IsNearTheReferenceForFlatAndSteepScores) {
-  for (const double steepness : {0.0, 0.2, 1.0, 3.0}) {
-    for (const double size : {1e-3, 1.0, 100.0}) {
-      SCOPED_TRACE(testing::Message() << steepness << ", " << size);
-      CodedCase call(dtype(), {.batch = 1, .queries = 10, .keys = 300, .heads = 2, .width = 64});
-      call.q.FillNormal(7, steepness);
-      call.v.SetAll([&, i = uint64_t{1}](int64_t) mutable {
-        i = i * 6364136223846793005u + 1442695040888963407u;
-        return size * (1 + static_cast<double>(i >> 40) / 0x1p23);
-      });
-      ExpectNear(call);
-    }
+  for (const auto& [steepness, size, width] :
+       std::vector<std::tuple<double, double, int64_t>>{{0, 1e-3, 64},
+                                                        {0.2, 1, 64},
+                                                        {1, 1e-3, 64},
+                                                        {1, 100, 64},
+                                                        {3, 1, 64},
+                                                        {3, 100, 64},
+                                                        {0, 1, 128},
+                                                        {0.2, 100, 128},
+                                                        {1, 1, 128},
+                                                        {3, 1e-3, 128},
+                                                        {3, 1, 128}}) {
+    SCOPED_TRACE(testing::Message() << steepness << ", " << size << ", " << width);
+    CodedCase call(dtype(), {.batch = 1, .queries = 10, .keys = 300, .heads = 2, .width = width});
+    call.q.FillNormal(7, steepness);
+    call.v.SetAll([&, i = uint64_t{1}](int64_t) mutable {
+      i = i * 6364136223846793005u + 1442695040888963407u;
+      return size * (1 + static_cast<double>(i >> 40) / 0x1p23);
+    });
+    ExpectNear(call);
   }
 }
 
 // A code in the wrong place gives another key's value, or another channel's.
 TEST_P(Attention8BitsTest, GivesTheValueOfTheOneKeyThatCounts) {
-  CodedCase call(dtype(), {.batch = 1, .queries = 60, .keys = 260, .heads = 2, .width = 64});
-  // Three channels of 64 name each key: +-16 at bits of its number.
-  const auto bits = [](int64_t i) {
-    const int64_t row = i / 128, channel = i % 64;
-    return channel < 18 ? (row >> (channel / 2) & 1 ? 16.0 : -16.0) : 0.0;
-  };
-  call.q.SetAll([&](int64_t i) { return bits((9 * (i / 128) % 260) * 128 + i % 128); });
-  call.k.SetAll(bits);
-  call.v.SetAll([](int64_t i) { return static_cast<double>((i * 5 + i / 64) % 15 - 7); });
-  if (!Run(call)) return;
-  for (int64_t i = 0; i < call.out.size(); ++i) {
-    ASSERT_EQ(call.out.Get(i), call.v.Get(9 * (i / 128) % 260 * 128 + i % 128)) << i;
+  for (const int64_t width : kWidths) {
+    SCOPED_TRACE(width);
+    CodedCase call(dtype(), {.batch = 1, .queries = 60, .keys = 260, .heads = 2, .width = width});
+    // The first 18 channels of 64 name each key: +-16 at bits of its number.
+    const auto bits = [&](int64_t i) {
+      const int64_t row = i / (2 * width), channel = i % 64;
+      return channel < 18 ? (row >> (channel / 2) & 1 ? 16.0 : -16.0) : 0.0;
+    };
+    call.q.SetAll([&](int64_t i) {
+      return bits((9 * (i / (2 * width)) % 260) * 2 * width + i % (2 * width));
+    });
+    call.k.SetAll(bits);
+    call.v.SetAll([&](int64_t i) { return static_cast<double>((i * 5 + i / width) % 15 - 7); });
+    if (!Run(call)) return;
+    for (int64_t i = 0; i < call.out.size(); ++i) {
+      ASSERT_NEAR(call.out.Get(i),
+                  call.v.Get(9 * (i / (2 * width)) % 260 * 2 * width + i % (2 * width)), 1e-30)
+          << i;
+    }
   }
 }
 
 // Equal keys have equal weights, and places behind the last key none.
 TEST_P(Attention8BitsTest, GivesTheMeanOfEqualKeys) {
-  for (const int64_t keys : {4, 128, 132, 256}) {
-    CodedCase call(dtype(), {.batch = 1, .queries = 3, .keys = keys, .heads = 1, .width = 64});
-    call.k.SetAll([](int64_t i) { return static_cast<double>(i % 64) / 8; });
-    call.v.SetAll([](int64_t i) { return static_cast<double>(i / 64 % 4); });
-    if (!Run(call)) return;
-    for (int64_t i = 0; i < call.out.size(); ++i) ASSERT_NEAR(call.out.Get(i), 1.5, 0.004) << keys;
+  for (const int64_t width : kWidths) {
+    SCOPED_TRACE(width);
+    for (const int64_t keys : {4, 128, 132, 256}) {
+      CodedCase call(dtype(), {.batch = 1, .queries = 3, .keys = keys, .heads = 1, .width = width});
+      call.k.SetAll([&](int64_t i) { return static_cast<double>(i % width % 64) / 8; });
+      call.v.SetAll([&](int64_t i) { return static_cast<double>(i / width % 4); });
+      if (!Run(call)) return;
+      for (int64_t i = 0; i < call.out.size(); ++i)
+        ASSERT_NEAR(call.out.Get(i), 1.5, 0.004) << keys;
+    }
   }
 }
 
 TEST_P(Attention8BitsTest, StaysRightForScoresOfAnySize) {
-  for (const double size : {1e-6, 30.0, 200.0, 1500.0}) {
-    SCOPED_TRACE(size);
-    CodedCase call(dtype(), {.batch = 1, .queries = 6, .keys = 200, .heads = 1, .width = 64});
-    call.q.SetAll([&](int64_t i) { return i % 64 == 3 ? size : 0.0; });
-    call.k.SetAll([&](int64_t i) { return i % 64 == 3 ? (i / 64 % 2 == 0 ? 8.0 : -8.0) : 0.0; });
-    call.v.SetAll([](int64_t i) { return i / 64 % 2 == 0 ? 2.0 : -1.0; });
-    ExpectNear(call);
+  for (const int64_t width : kWidths) {
+    SCOPED_TRACE(width);
+    for (const double size : {1e-6, 30.0, 200.0, 1500.0}) {
+      SCOPED_TRACE(size);
+      CodedCase call(dtype(), {.batch = 1, .queries = 6, .keys = 200, .heads = 1, .width = width});
+      call.q.SetAll([&](int64_t i) { return i % width == width - 3 ? size : 0.0; });
+      call.k.SetAll([&](int64_t i) {
+        return i % width == width - 3 ? (i / width % 2 == 0 ? 8.0 : -8.0) : 0.0;
+      });
+      call.v.SetAll([&](int64_t i) { return i / width % 2 == 0 ? 2.0 : -1.0; });
+      ExpectNear(call);
+    }
   }
 }
 
 // What int8 is for: in e4m3 the channel that stands out takes the scores of the others with it.
 TEST_P(Attention8BitsTest, KeepsScoresBesideAChannelThatStandsOut) {
-  CodedCase call(dtype(), {.batch = 1, .queries = 20, .keys = 300, .heads = 2, .width = 64});
-  for (int64_t i = 3; i < call.k.size(); i += 64) call.k.Set(i, 8 + 3 * call.k.Get(i));
-  if (!Run(call)) return;
-  EXPECT_LT(ErrorOf(call), IsInt8() || TakesAll() ? Bound() : 0.3);
+  for (const int64_t width : kWidths) {
+    SCOPED_TRACE(width);
+    CodedCase call(dtype(), {.batch = 1, .queries = 20, .keys = 300, .heads = 2, .width = width});
+    for (int64_t i = 3; i < call.k.size(); i += width) call.k.Set(i, 8 + 3 * call.k.Get(i));
+    if (!Run(call)) return;
+    EXPECT_LT(ErrorOf(call), IsInt8() || TakesAll() ? Bound() : 0.3);
+  }
 }
 
 // Which of the two a call wants is its own word.
@@ -190,37 +230,47 @@ TEST_P(Attention8BitsTest, IsNotForCallsThatWantTheOtherCodes) {
 }
 
 TEST_P(Attention8BitsTest, ShowsANanOfAQueryInItsRowAlone) {
-  CodedCase call(dtype(), {.batch = 1, .queries = 5, .keys = 140, .heads = 2, .width = 64});
-  call.q.Set((2 * 2 + 1) * 64 + 40, kNan);
-  if (!Run(call)) return;
-  for (int64_t i = 0; i < call.out.size(); ++i) {
-    ASSERT_EQ(std::isnan(call.out.Get(i)), i / 64 == 2 * 2 + 1) << i;
+  for (const int64_t width : kWidths) {
+    SCOPED_TRACE(width);
+    CodedCase call(dtype(), {.batch = 1, .queries = 5, .keys = 140, .heads = 2, .width = width});
+    call.q.Set((2 * 2 + 1) * width + width - 24, kNan);
+    if (!Run(call)) return;
+    for (int64_t i = 0; i < call.out.size(); ++i) {
+      ASSERT_EQ(std::isnan(call.out.Get(i)), i / width == 2 * 2 + 1) << i;
+    }
   }
 }
 
 TEST_P(Attention8BitsTest, ShowsANanOfAKeyOrAValueInEveryRowOfItsHead) {
-  for (const bool key : {true, false}) {
-    CodedCase call(dtype(), {.batch = 1, .queries = 5, .keys = 140, .heads = 2, .width = 64});
-    (key ? call.k : call.v).Set((133 * 2 + 1) * 64 + 9, kNan);
-    if (!Run(call)) return;
-    for (int64_t i = 0; i < call.out.size(); ++i) {
-      const bool there = i / 64 % 2 == 1 && (key || !TakesAll() || i % 64 == 9);
-      ASSERT_EQ(std::isnan(call.out.Get(i)), there) << i;
+  for (const int64_t width : kWidths) {
+    SCOPED_TRACE(width);
+    for (const bool key : {true, false}) {
+      CodedCase call(dtype(), {.batch = 1, .queries = 5, .keys = 140, .heads = 2, .width = width});
+      (key ? call.k : call.v).Set((133 * 2 + 1) * width + width - 55, kNan);
+      if (!Run(call)) return;
+      for (int64_t i = 0; i < call.out.size(); ++i) {
+        const bool there = i / width % 2 == 1 && (key || !TakesAll() || i % width == width - 55);
+        ASSERT_EQ(std::isnan(call.out.Get(i)), there) << i;
+      }
     }
   }
 }
 
 TEST_P(Attention8BitsTest, GivesARowTheSameBitsAloneAndAmongMany) {
-  CodedCase many(dtype(), {.batch = 2, .queries = 205, .keys = 140, .heads = 2, .width = 64});
-  if (!Run(many)) return;
-  CodedCase alone(dtype(), {.batch = 1, .queries = 1, .keys = 140, .heads = 1, .width = 64});
-  const int64_t row = (205 + 199) * 2 + 1;
-  const auto key = [&](int64_t i) { return ((140 + i / 64) * 2 + 1) * 64 + i % 64; };
-  alone.q.SetAll([&](int64_t i) { return many.q.Get(row * 64 + i); });
-  alone.k.SetAll([&](int64_t i) { return many.k.Get(key(i)); });
-  alone.v.SetAll([&](int64_t i) { return many.v.Get(key(i)); });
-  ASSERT_TRUE(Run(alone));
-  for (int64_t i = 0; i < 64; ++i) ASSERT_EQ(alone.out.Get(i), many.out.Get(row * 64 + i)) << i;
+  for (const int64_t width : kWidths) {
+    SCOPED_TRACE(width);
+    CodedCase many(dtype(), {.batch = 2, .queries = 205, .keys = 140, .heads = 2, .width = width});
+    if (!Run(many)) return;
+    CodedCase alone(dtype(), {.batch = 1, .queries = 1, .keys = 140, .heads = 1, .width = width});
+    const int64_t row = (205 + 199) * 2 + 1;
+    const auto key = [&](int64_t i) { return ((140 + i / width) * 2 + 1) * width + i % width; };
+    alone.q.SetAll([&](int64_t i) { return many.q.Get(row * width + i); });
+    alone.k.SetAll([&](int64_t i) { return many.k.Get(key(i)); });
+    alone.v.SetAll([&](int64_t i) { return many.v.Get(key(i)); });
+    ASSERT_TRUE(Run(alone));
+    for (int64_t i = 0; i < width; ++i)
+      ASSERT_EQ(alone.out.Get(i), many.out.Get(row * width + i)) << i;
+  }
 }
 
 TEST_P(Attention8BitsTest, TakesEmptyTensors) {
@@ -237,7 +287,9 @@ class Attention8BitsRefusals : public RefusalTest {
 
 TEST_F(Attention8BitsRefusals, WantsAScratchThatIsLargeEnoughAndNobodyElses) {
   CodedCase call(Dtype::kBf16, {.keys = 129, .width = 64});
-  EXPECT_EQ(AttentionScratchBytes(call.k.view()), 2 * 3 * 2 * kKeyTileBytes);
+  EXPECT_EQ(AttentionScratchBytes(call.k.view()), 2 * 3 * 2 * KeyTileBytes(64));
+  const HostTensor wide(Dtype::kBf16, {2, 129, 3, 128});
+  EXPECT_EQ(AttentionScratchBytes(wide.view()), 2 * 3 * 2 * KeyTileBytes(128));
   const auto refused = [&](const TensorView& scratch, absl::StatusCode code, const char* text) {
     AttentionArgs args = call.Args(run);
     args.scratch = scratch;

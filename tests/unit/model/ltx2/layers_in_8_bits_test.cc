@@ -40,10 +40,28 @@ constexpr Profile kProfiles[] = {
     {"int8", RowForm::kInt8, "linear=int8_rows", "linear=sm90_int8"},
 };
 
+struct HeadDims {
+  int64_t video = kHeadDim, audio = 8;
+};
+// Of random weights.
+absl::StatusOr<Transformer> LoadTransformer(const char* version, const HeadDims& dims,
+                                            at::ScalarType dtype, at::Device device) {
+  nlohmann::json file = TinyComponent("transformer", version).config();
+  file["attention_head_dim"] = dims.video;
+  file["num_layers"] = kBlocks;
+  const int64_t heads = file["num_attention_heads"];
+  file["audio_attention_head_dim"] = dims.audio;
+  file["audio_cross_attention_dim"] = heads * dims.audio;
+  file["cross_attention_dim"] = heads * dims.video;
+  const auto config = ReadTransformerConfig(file, "config.json");
+  if (!config.ok()) return config.status();
+  return Transformer::Load(*WeightSet::OpenFolder("none", "none", kSeed), *config, dtype, device);
+}
+
 class ByProfile : public DeviceTest {
  protected:
-  void SetUpFor(const Profile& profile) {
-    const auto plan = DeviceUnderTest()->catalog.Plan(profile.name, {});
+  void SetUpFor(const char* profile) {
+    const auto plan = DeviceUnderTest()->catalog.Plan(profile, {});
     if (!plan.ok()) GTEST_SKIP() << "SKIPPED: " << plan.status();
     lossy_ = *plan;
     auto_ = *DeviceUnderTest()->catalog.Plan("auto", {});
@@ -60,6 +78,35 @@ class ByProfile : public DeviceTest {
     return calls[device_.is_cpu() ? profile.variant : profile.on_gpu];
   }
 
+  StreamTokens Velocity(const Transformer& model, const kernels::KernelPlan& plan,
+                        bool is_perturbed = false, const LatentShape& shape = kShape,
+                        int64_t audio_latents = kAudioLatents) {
+    const kernels::Execution run = Run(plan);
+    const Ops ops(run);
+    const TransformerConfig& config = model.config();
+    const auto text_of = [&](Stream stream, uint64_t seed, int64_t width) {
+      const int64_t channels = config.projects_captions ? config.caption_channels : width;
+      return model.Prepare(ops, stream,
+                           Draw(seed, {kBatch, kTextTokens, channels}).to(device_, model.dtype()));
+    };
+    const at::Tensor sigma = at::tensor({725.0f, 31.0f}).to(device_);
+    const StreamTimes times = {sigma.unsqueeze(1), sigma,
+                               config.modulates_text ? sigma : at::Tensor()};
+    const StreamTables video = MakeVideoTables(config, VideoPlaces(config, shape, 24));
+    const StreamTables audio = MakeAudioTables(config, AudioPlaces(config, audio_latents));
+    VelocityInputs inputs = {
+        .video = {.x = Draw(21, {kBatch, shape.tokens(), 8}).to(device_, model.dtype()),
+                  .times = times,
+                  .text = text_of(Stream::kVideo, 23, config.video.width()),
+                  .tables = video.To(device_)},
+        .audio = {.x = Draw(22, {kBatch, audio_latents, 8}).to(device_, model.dtype()),
+                  .times = times,
+                  .text = text_of(Stream::kAudio, 24, config.audio.width()),
+                  .tables = audio.To(device_)}};
+    if (is_perturbed) inputs.perturbed_blocks = {1};
+    return model.Velocity(ops, inputs);
+  }
+
   const c10::InferenceMode no_gradients_;
   kernels::KernelPlan auto_, lossy_;
   kernels::KernelCounters counters_;
@@ -70,48 +117,12 @@ class Ltx2LayersIn8Bits : public ByProfile,
  protected:
   void SetUp() override {
     ByProfile::SetUp();
-    if (!IsSkipped()) SetUpFor(profile());
+    if (!IsSkipped()) SetUpFor(profile().name);
   }
   const Profile& profile() const { return std::get<1>(GetParam()); }
 
-  absl::StatusOr<Transformer> LoadTransformer(int64_t audio_head_dim = 8) const {
-    nlohmann::json file = TinyComponent("transformer", std::get<0>(GetParam())).config();
-    file["attention_head_dim"] = kHeadDim;
-    file["num_layers"] = kBlocks;
-    const int64_t heads = file["num_attention_heads"];
-    file["audio_attention_head_dim"] = audio_head_dim;
-    file["audio_cross_attention_dim"] = heads * audio_head_dim;
-    file["cross_attention_dim"] = heads * kHeadDim;
-    const auto config = ReadTransformerConfig(file, "config.json");
-    if (!config.ok()) return config.status();
-    return Transformer::Load(*WeightSet::OpenFolder("none", "none", kSeed), *config, at::kFloat,
-                             device_);
-  }
-
-  StreamTokens Velocity(const Transformer& model, const kernels::KernelPlan& plan,
-                        bool is_perturbed = false) {
-    const kernels::Execution run = Run(plan);
-    const Ops ops(run);
-    const TransformerConfig& config = model.config();
-    const auto text_of = [&](Stream stream, uint64_t seed, int64_t width) {
-      const int64_t channels = config.projects_captions ? config.caption_channels : width;
-      return model.Prepare(ops, stream, Draw(seed, {kBatch, kTextTokens, channels}).to(device_));
-    };
-    const at::Tensor sigma = at::tensor({725.0f, 31.0f}).to(device_);
-    const StreamTimes times = {sigma.unsqueeze(1), sigma,
-                               config.modulates_text ? sigma : at::Tensor()};
-    const StreamTables video = MakeVideoTables(config, VideoPlaces(config, kShape, 24));
-    const StreamTables audio = MakeAudioTables(config, AudioPlaces(config, kAudioLatents));
-    VelocityInputs inputs = {.video = {.x = Draw(21, {kBatch, kShape.tokens(), 8}).to(device_),
-                                       .times = times,
-                                       .text = text_of(Stream::kVideo, 23, config.video.width()),
-                                       .tables = video.To(device_)},
-                             .audio = {.x = Draw(22, {kBatch, kAudioLatents, 8}).to(device_),
-                                       .times = times,
-                                       .text = text_of(Stream::kAudio, 24, config.audio.width()),
-                                       .tables = audio.To(device_)}};
-    if (is_perturbed) inputs.perturbed_blocks = {1};
-    return model.Velocity(ops, inputs);
+  absl::StatusOr<Transformer> Load(int64_t audio_head_dim = 8) const {
+    return LoadTransformer(std::get<0>(GetParam()), {.audio = audio_head_dim}, at::kFloat, device_);
   }
 };
 
@@ -135,7 +146,7 @@ void ExpectWithinTheGates(const at::Tensor& actual, const at::Tensor& expected) 
 }
 
 TEST_P(Ltx2LayersIn8Bits, KeepTheVelocityOfBothStreamsWithinTheGates) {
-  auto model = LoadTransformer();
+  auto model = Load();
   ASSERT_TRUE(model.ok()) << model.status();
   for (const bool is_perturbed : {false, true}) {
     const StreamTokens expected = Velocity(*model, auto_, is_perturbed);
@@ -156,7 +167,7 @@ TEST_P(Ltx2LayersIn8Bits, KeepTheVelocityOfBothStreamsWithinTheGates) {
 
 // The attentions between the streams are as wide as the sound.
 TEST_P(Ltx2LayersIn8Bits, LeaveOutThoseWhoseSizesDoNotSuit) {
-  auto model = LoadTransformer(/*audio_head_dim=*/6);
+  auto model = Load(/*audio_head_dim=*/6);
   ASSERT_TRUE(model.ok()) << model.status();
   const StreamTokens expected = Velocity(*model, auto_);
   ASSERT_TRUE(model->MakeLayersIn(profile().form).ok());
@@ -168,7 +179,7 @@ TEST_P(Ltx2LayersIn8Bits, LeaveOutThoseWhoseSizesDoNotSuit) {
 }
 
 TEST_P(Ltx2LayersIn8Bits, AreRefusedBeforeTheyAreMade) {
-  const auto model = LoadTransformer();
+  const auto model = Load();
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_FALSE(model->HasLayersIn(profile().form));
   const absl::Status status = TorchGuard([&] {
@@ -178,12 +189,40 @@ TEST_P(Ltx2LayersIn8Bits, AreRefusedBeforeTheyAreMade) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
 }
 
+class Ltx2AttentionIn8Bits : public ByProfile {};
+
+// Not the sound's, which is as long here.
+TEST_F(Ltx2AttentionIn8Bits, IsThePicturesOwnBetweenTheFirstAndTheLastBlock) {
+  for (const auto& [profile, variant, layers] :
+       std::vector<std::tuple<const char*, const char*, std::optional<RowForm>>>{
+           {"fp8_attention", "sm90_e4m3", {}}, {"int8_all", "sm90_int8", RowForm::kInt8}}) {
+    SCOPED_TRACE(profile);
+    SetUpFor(profile);
+    if (IsSkipped()) return;
+    auto model = LoadTransformer("2.3", {.video = 128, .audio = 64}, at::kBFloat16, device_);
+    ASSERT_TRUE(model.ok()) << model.status();
+    if (layers.has_value()) {
+      ASSERT_TRUE(model->MakeLayersIn(*layers).ok());
+    }
+    const LatentShape shape = {.frames = 3, .height = 12, .width = 16};
+    const StreamTokens expected = Velocity(*model, auto_, false, shape, /*audio_latents=*/520);
+    const StreamTokens actual = Velocity(*model, lossy_, false, shape, /*audio_latents=*/520);
+    int64_t calls = 0;
+    for (const auto& use : counters_.Uses()) {
+      if (use.op == "attention" && use.variant == variant) calls += use.calls;
+    }
+    EXPECT_EQ(calls, kBlocks - 2);
+    ExpectWithinTheGates(actual.video, expected.video);
+    ExpectWithinTheGates(actual.audio, expected.audio);
+  }
+}
+
 // Requests of a tiny 2.3 with wider heads of pictures and random weights.
 class Ltx2FilmIn8Bits : public ByProfile, public ::testing::WithParamInterface<Profile> {
  protected:
   void SetUp() override {
     ByProfile::SetUp();
-    if (!IsSkipped()) SetUpFor(GetParam());
+    if (!IsSkipped()) SetUpFor(GetParam().name);
     if (IsSkipped()) return;
     folder_.Set("transformer", "num_layers", kBlocks);
     folder_.Set("transformer", "attention_head_dim", kHeadDim);

@@ -186,7 +186,8 @@ INSTANTIATE_TEST_SUITE_P(Variants, TransformerGolden,
 
 // Merged into the weights, where diffusers adds the products beside each layer.
 TEST(Ltx2Transformer, WithAdaptersGivesTheVelocitiesOfDiffusers) {
-  constexpr double kAdapterBound = 2e-6;  // of the velocities' standard deviation
+  // Of the velocities' standard deviation; fp32 sums of two processors are 1.2e-6 and 3.7e-6 off.
+  constexpr double kAdapterBound = 5e-6;
   const std::string files =
       std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/adapters/ltx2/";
   const TinyComponent tiny("transformer", "2.3");
