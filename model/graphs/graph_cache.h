@@ -31,11 +31,12 @@ namespace reel::model {
 //
 // Confined to the engine thread. A kind is recorded at its second call: libraries initialise
 // themselves in the first. Each graph owns its inputs; all graphs share their working memory. The
-// most recently used graphs are kept, up to `most_bytes`. Timed calls are not recorded.
+// most recently used graphs are kept, up to `most_bytes`. Timed calls and those of more than
+// kMostBytes are not recorded.
 template <typename Call>
 class GraphCache {
  public:
-  static constexpr int64_t kMostBytes = int64_t{1} << 30;
+  static constexpr int64_t kMostBytes = int64_t{1} << 30;  // of a call, and of all by default
   using Outputs = std::vector<at::Tensor>;
 
   // Without a recorder nothing is recorded.
@@ -56,7 +57,7 @@ class GraphCache {
   // The next call of any kind overwrites the results.
   Outputs operator()(const Ops& ops, const Call& call) {
     if (recorder_ == nullptr || ops.run().timer != nullptr || !call.may_come_again() ||
-        call.input_bytes() + call.work_bytes() > most_bytes_) {
+        call.input_bytes() + call.work_bytes() > std::min(most_bytes_, kMostBytes)) {
       return call.Compute(ops);
     }
     Entry* const entry = Find({ops.run().plan.name(), call.kind()});

@@ -30,8 +30,9 @@ class Denoiser {
 
   // Without a recorder no step is recorded.
   explicit Denoiser(const Transformer& transformer,
-                    std::unique_ptr<GraphRecorder> recorder = nullptr)
-      : velocity_(transformer, std::move(recorder)) {}
+                    std::unique_ptr<GraphRecorder> recorder = nullptr,
+                    int64_t graph_bytes = VelocityGraphs::Cache::kMostBytes)
+      : velocity_(transformer, std::move(recorder), graph_bytes) {}
   // On a group of devices, whose first rank has `transformer` and the others `peers`; borrowed.
   // Ranks divide the tokens of steps with at least `least_divided` rows of tokens; without a value
   // the device decides.

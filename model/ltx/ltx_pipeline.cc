@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/framework_facts.h"
 #include "model/bridge/random.h"
 #include "model/bridge/step_reuse.h"
 #include "model/bridge/torch_device.h"
@@ -41,10 +42,18 @@ const LtxGeneration& Mine(const FamilyGeneration& generation) {
   return static_cast<const LtxGeneration&>(generation);
 }
 
+// Each number of jobs that share a step has graphs of its own, with copies of their texts: of 16
+// clips of 256x256x25 0.9 GB. All of them are freed when memory is short.
+int64_t GraphBytesOf(at::Device device) {
+  const MemoryReader read = TorchMemoryReader({.device = device.is_cuda() ? device.index() : -1});
+  return std::max(VelocityGraphs::Cache::kMostBytes, read == nullptr ? 0 : read().total / 16);
+}
+
 std::unique_ptr<Denoiser> MakeDenoiser(const LtxModel& model) {
   auto recorder = MakeGraphRecorder(model.device);
   if (model.crew == nullptr) {
-    return std::make_unique<Denoiser>(model.transformer, std::move(recorder));
+    return std::make_unique<Denoiser>(model.transformer, std::move(recorder),
+                                      GraphBytesOf(model.device));
   }
   std::vector<const Transformer*> peers;
   for (const PeerParts& peer : model.peers) peers.push_back(&peer.transformer);

@@ -2,7 +2,7 @@
 """Writes a diffusers folder of LTX-Video's 2B shape with random weights: what speed is measured on where no weights are.
 
 The text encoder has one layer, so times of the text are not those of the real one, unless `--whole-text` asks for all of T5-XXL
-(9.5 GB). `--layers 48 --head-width 128` is the 13B shape.
+(9.5 GB). `--layers 48 --head-width 128` is the 13B shape. `--configurations` leaves the weights out, for `random_weights`.
 """
 
 import argparse
@@ -42,18 +42,23 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=28)
     parser.add_argument("--head-width", type=int, default=64, help="of 32 heads; with 48 layers 128 is the 13B shape")
     parser.add_argument("--whole-text", action="store_true", help="a text encoder of full size")
+    parser.add_argument("--configurations", action="store_true", help="no weights")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     args = parser.parse_args()
     torch.manual_seed(0)
     torch.set_default_dtype(torch.bfloat16)
-    with torch.device(args.device):
+    with torch.device("meta" if args.configurations else args.device):
         transformer = LTXVideoTransformer3DModel(num_layers=args.layers, attention_head_dim=args.head_width,
                                                   cross_attention_dim=32 * args.head_width)
         vae = AutoencoderKLLTXVideo(**VAE)
         text = T5EncoderModel(T5Config(**(WHOLE_TEXT if args.whole_text else TEXT)))
-    transformer.save_pretrained(args.folder / "transformer")
-    vae.save_pretrained(args.folder / "vae")
-    text.save_pretrained(args.folder / "text_encoder")
+    for part, model in (("transformer", transformer), ("vae", vae), ("text_encoder", text)):
+        if not args.configurations:
+            model.save_pretrained(args.folder / part)
+        elif part == "text_encoder":
+            model.config.save_pretrained(args.folder / part)
+        else:
+            model.save_config(args.folder / part)
     (args.folder / "scheduler").mkdir(parents=True, exist_ok=True)
     (args.folder / "scheduler/scheduler_config.json").write_text(json.dumps(SCHEDULER))
     (args.folder / "model_index.json").write_text(json.dumps(INDEX))
