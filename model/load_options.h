@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "model/fit_plan.h"
 #include "model/fixed_adapter.h"
 #include "model/model_part.h"
 
@@ -87,6 +88,10 @@ struct LoadOptions {
   // configurations are read, and its tokenizer.
   std::optional<uint64_t> random_weights = {};
   WarmUp warm_up = {};
+  // What weights and videos may take of the device's memory, in bytes. 0: no size is known, and all
+  // weights stay on the device unless `offload` says otherwise.
+  int64_t device_memory = 0;
+  Offload offload = {};
   bool on_demand = false;  // checked when a worker starts, but not loaded
   // Whether the device computes in bf16, as GPUs do from sm_80 on; set by the worker, not by a
   // configuration.

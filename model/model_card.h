@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/dispatch/kernel_listing.h"
+#include "model/fit_plan.h"
 #include "model/fixed_adapter.h"
 #include "model/frame_sink.h"
 #include "model/generation_spec.h"
@@ -80,7 +82,7 @@ struct ModelCard {
   // Of all files together, with the adapters; empty without a manifest.
   std::string weights_sha256;
   int64_t parameters = 0;
-  int64_t weight_bytes = 0;   // in the type in memory
+  int64_t weight_bytes = 0;   // in the type in memory; with a plan those that stay on the device
   int spatial_multiple = 32;  // width and height are multiples of it
   int temporal_multiple = 8;  // frames are a multiple of it, plus one
   ModelLimits limits;
@@ -96,6 +98,7 @@ struct ModelCard {
   bool steps_alone = false;
   MemoryCosts memory = {};
   std::vector<FixedAdapter> fixed_adapters = {};  // that its weights were loaded with
+  std::optional<FitPlan> fit = {};                // how its weights are held, where it was planned
 };
 
 // Positions that the transformer computes for one pass over the clip.

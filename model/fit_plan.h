@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans how a model's weights are held on a device of a given size. Pure functions: the plan
+// follows from configuration, model and device, never from load.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace reel::model {
+
+// Where weights are between uses. kHost: in page-locked memory, and copied to the device for each
+// use.
+enum class Place { kAuto, kDevice, kHost };
+
+// What a configuration says of the plan; kAuto leaves it to the device's size.
+struct Offload {
+  Place text = Place::kAuto;
+  // Blocks of the transformer that stay on the device; the others are streamed in every step.
+  std::optional<int> resident_blocks = {};
+
+  friend bool operator==(const Offload&, const Offload&) = default;
+};
+
+// Bytes of a model's weights in the type in memory, by what can be moved.
+struct WeightSizes {
+  int64_t text_layers = 0;  // of the text encoder, all
+  int64_t text_layer = 0;   // the largest
+  int64_t text_table = 0;   // its embeddings, which are read on the host where it is there
+  int64_t text_rest = 0;    // what stays on the device
+  int64_t blocks = 0;       // of the transformer, all
+  int64_t block = 0;        // the largest
+  int num_blocks = 0;
+  int64_t around_blocks = 0;  // the rest of the transformer
+  int64_t autoencoders = 0;   // of pictures and sound, with upsampler and vocoder
+  int64_t connectors = 0;     // between text encoder and transformer
+  int64_t codes = 0;          // of the blocks once more in 8 bits, at most
+  bool can_stream_blocks = false;
+
+  int64_t all() const {
+    return text_layers + text_table + text_rest + blocks + around_blocks + autoencoders +
+           connectors;
+  }
+};
+
+// What the plan is made for, in bytes.
+struct FitNeed {
+  int64_t device = 0;       // all of its memory
+  int64_t usual_video = 0;  // the peak of the model's default video beside the weights
+  int64_t least_video = 0;  // of the smallest
+};
+
+// Weights by part: bytes that stay on the device, and bytes in page-locked host memory.
+struct FitPart {
+  std::string name;
+  int64_t device = 0, host = 0;
+
+  friend bool operator==(const FitPart&, const FitPart&) = default;
+};
+
+struct FitPlan {
+  Place text = Place::kDevice;
+  int resident_blocks = 0;
+  int streamed_blocks = 0;
+  // Buffers on the device that streamed layers pass through; 0: nothing is streamed.
+  int ring_slots = 0;
+  int64_t slot_bytes = 0;
+  std::vector<FitPart> parts;
+
+  int64_t usable = 0;       // of the device, for weights and videos
+  int64_t usual_video = 0;  // as in FitNeed
+  int64_t step_copies = 0;  // bytes that each step copies to the device
+  int64_t text_copies = 0;  // bytes that each text copies, unless it is remembered
+
+  int64_t device_bytes() const;  // of weights and ring
+  int64_t host_bytes() const;
+  // What the usual video leaves; below 0: only smaller videos fit.
+  int64_t left() const { return usable - device_bytes() - usual_video; }
+
+  friend bool operator==(const FitPlan&, const FitPlan&) = default;
+};
+
+// Of a device's memory: all but a twentieth and a context.
+int64_t UsableMemory(int64_t device);
+
+// Whether block `index` is streamed. Streamed blocks lie evenly between resident ones, so that the
+// time of resident blocks hides copies; the first is resident if any is.
+bool IsStreamed(const FitPlan& plan, int index);
+
+// The first of these that leaves room for the usual video: all weights on the device; the text
+// encoder on the host; and blocks streamed, as few as possible. Where none does, the smallest form
+// if the least video fits. RESOURCE_EXHAUSTED with the sum if not even that does; INVALID_ARGUMENT
+// if the configuration asks for what this model cannot do.
+absl::StatusOr<FitPlan> PlanFit(const WeightSizes& sizes, const FitNeed& need,
+                                const Offload& offload);
+
+// "15.6 GB = text encoder 9.5 + ..."
+std::string SumOf(const FitPlan& plan);
+
+}  // namespace reel::model
