@@ -34,6 +34,11 @@ at::Tensor FeedForward::operator()(const Ops& ops, const Rows& x) const {
   return contract(ops, Expanded(ops, *this, x));
 }
 
+void VisitTensors(FeedForward& layer, const TensorVisitor& visit) {
+  VisitTensors(layer.expand, visit);
+  VisitTensors(layer.contract, visit);
+}
+
 FeedForward TakeFeedForward(Weights& weights, const std::string& name, int64_t width,
                             bool has_bias) {
   return {TakeLinear(weights, name + ".net.0.proj", width, 4 * width, has_bias),

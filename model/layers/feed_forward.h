@@ -18,6 +18,8 @@ struct FeedForward {
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
 };
 
+void VisitTensors(FeedForward& layer, const TensorVisitor& visit);
+
 // Reads `name`.net.0.proj and `name`.net.2.
 FeedForward TakeFeedForward(Weights& weights, const std::string& name, int64_t width,
                             bool has_bias = true);

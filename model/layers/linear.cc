@@ -95,6 +95,11 @@ void Linear::MakeE4m3Gelu() {
   gelu.out_scales = at::full({kE4m3GeluRows}, gelu.out_scale, options);
 }
 
+void VisitTensors(Linear& layer, const TensorVisitor& visit) {
+  VisitIfDefined(layer.weight, visit);
+  VisitIfDefined(layer.bias, visit);
+}
+
 Linear OutputsFrom(const Linear& layer, int64_t first) {
   const auto from = [first](const at::Tensor& t) { return t.defined() ? t.slice(0, first) : t; };
   return {.weight = from(layer.weight),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
+#include "model/layers/tensor_visitor.h"
 #include "model/layers/weights.h"
 
 namespace reel::model {
@@ -38,6 +39,9 @@ struct Linear {
   // Instead of MakeE4m3, for a layer between an RMS norm and a GELU.
   void MakeE4m3Gelu();
 };
+
+// Its weight and bias, without codes.
+void VisitTensors(Linear& layer, const TensorVisitor& visit);
 
 // The outputs of `layer` from `first` on, as a layer. A view; without MakeE4m3Gelu's codes.
 Linear OutputsFrom(const Linear& layer, int64_t first);

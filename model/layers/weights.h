@@ -43,6 +43,8 @@ class Weights {
   // Marks a stored tensor as not needed.
   void Skip(const std::string& name) { taken_.insert(name); }
 
+  // False after the first error.
+  bool ok() const { return status_.ok(); }
   at::ScalarType dtype() const { return dtype_; }
   at::Device device() const { return device_; }
   int64_t bytes() const { return bytes_; }

@@ -6,7 +6,7 @@
 
 namespace reel::model::ltx {
 
-BlockWalk::BlockWalk(const std::vector<TransformerBlock>& blocks, const at::Tensor& tables,
+BlockWalk::BlockWalk(const PlacedLayers<TransformerBlock>& blocks, const at::Tensor& tables,
                      absl::Span<const VelocityInputs> groups, TokenLayout::Order order,
                      at::Tensor x, Range range)
     : blocks_(blocks),
@@ -29,6 +29,7 @@ void BlockWalk::Next(const Ops& ops) {
   // The first block ends alike whether others follow or are left out; in front of a perturbed block
   // rows are split.
   const bool goes_on = at_ > 0 && at_ + 1 < end_ && !IsPerturbed(at_ + 1);
+  const LayerPlaces::Use use(blocks_.places(), at_, end_);
   tokens_ = blocks_[at_](ops, tokens_, {at_, is_perturbed, goes_on}, call_);
   ++at_;
 }

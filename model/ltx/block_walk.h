@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "model/layers/layer_ring.h"
 #include "model/ltx/transformer_block.h"
 
 namespace reel::model::ltx {
@@ -17,7 +18,7 @@ class BlockWalk {
   };
 
   // `x` of all groups (TokenLayout::Join), projected; `tables` [all blocks, 6, D].
-  BlockWalk(const std::vector<TransformerBlock>& blocks, const at::Tensor& tables,
+  BlockWalk(const PlacedLayers<TransformerBlock>& blocks, const at::Tensor& tables,
             absl::Span<const VelocityInputs> groups, TokenLayout::Order order, at::Tensor x,
             Range range);
 
@@ -35,7 +36,7 @@ class BlockWalk {
  private:
   bool IsPerturbed(size_t block) const;
 
-  const std::vector<TransformerBlock>& blocks_;
+  const PlacedLayers<TransformerBlock>& blocks_;
   BlockCall call_;
   BlockTokens tokens_;
   size_t at_;

@@ -41,7 +41,8 @@ int64_t CountedTokens(const at::Tensor& mask, const at::Tensor& lengths) {
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
                                               const TransformerConfig& config, at::ScalarType dtype,
-                                              at::Device device, TensorsByName* shared) {
+                                              at::Device device, TensorsByName* shared,
+                                              const FittedLoad& fitted) {
   Weights weights(stored, dtype, device, shared);
   const int64_t width = config.width();
   Transformer model(config);
@@ -53,8 +54,10 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
   model.time_embedding_ = TakeTimestepEmbedding(weights, "time_embed.emb", width);
   model.time_rows_ = TakeLinear(weights, "time_embed.linear", width, 6 * width);
   model.scale_shift_table_ = weights.Take("scale_shift_table", {2, width});
-  for (int64_t i = 0; i < config.num_layers; ++i) {
-    model.blocks_.push_back(TakeTransformerBlock(weights, i, config));
+  model.blocks_ = PlacedLayers<TransformerBlock>(fitted.block_ring());
+  for (int64_t i = 0; i < config.num_layers && weights.ok(); ++i) {
+    model.blocks_.Add(TakeTransformerBlock(weights, i, config),
+                      fitted.Streams(static_cast<int>(i)));
   }
   model.text_keys_ = TakeTextKeysAndValues(weights, config);
   REEL_RETURN_IF_ERROR(weights.Finish());
@@ -68,15 +71,18 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
 
 absl::Status Transformer::MakeLayersIn(RowForm form) {
   const bool is_int8 = form == RowForm::kInt8;
+  if (blocks_.places().streams()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the profile ", is_int8 ? "int8" : "fp8",
+                     " needs all blocks on the device; here some are streamed"));
+  }
   const int64_t sides = is_int8 ? kernels::kTurnedTogether : kE4m3Sides;
   if (config_.width() % sides != 0) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the profile ", is_int8 ? "int8" : "fp8", " needs a width that is a multiple of ", sides,
         ", the transformer's is ", config_.width()));
   }
-  for (TransformerBlock& block : blocks_) {
-    block.MakeLayersIn(form);
-  }
+  for (size_t i = 0; i < blocks_.size(); ++i) blocks_[i].MakeLayersIn(form);
   (is_int8 ? has_int8_ : has_e4m3_) = true;
   return absl::OkStatus();
 }
@@ -118,6 +124,7 @@ TextKeys Transformer::KeysOf(const Ops& ops, const at::Tensor& asked,
   if (known.size(0) == 0) return keys;
   const std::vector<at::Tensor> v = of_blocks(text_keys_(ops, known), 1).contiguous().unbind();
   for (size_t i = 0; i < blocks_.size(); ++i) {
+    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size());
     only.push_back(blocks_[i].text_attention.to_out(ops, v[i]));
   }
   keys.only = at::stack(only);

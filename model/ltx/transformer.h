@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/bridge/ops.h"
+#include "model/layers/fitted_load.h"
 #include "model/layers/linear.h"
 #include "model/layers/timestep_embedding.h"
 #include "model/ltx/block_walk.h"
@@ -27,11 +28,13 @@ class Transformer {
  public:
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
                                           at::ScalarType dtype, at::Device device,
-                                          TensorsByName* shared = nullptr);
+                                          TensorsByName* shared = nullptr,
+                                          const FittedLoad& fitted = {});
 
   // Adds the blocks' layers in 8 bits, which the profiles "fp8" and "int8" need before their first
   // call; once for each form. Each takes 0.43 of the transformer's bytes in 16 bits as long as the
-  // transformer lives. FAILED_PRECONDITION for sizes that 8-bit products do not take.
+  // transformer lives. FAILED_PRECONDITION for sizes that 8-bit products do not take, and where
+  // blocks are streamed.
   absl::Status MakeLayersIn(RowForm form);
   bool HasLayersIn(RowForm form) const {
     return form == RowForm::kPlain || (form == RowForm::kInt8 ? has_int8_ : has_e4m3_);
@@ -67,7 +70,11 @@ class Transformer {
   const TransformerConfig& config() const { return config_; }
   at::ScalarType dtype() const { return proj_in_.weight.scalar_type(); }
   int64_t bytes() const { return bytes_; }
+  const StreamableBytes& block_bytes() const { return blocks_.bytes(); }
   int64_t parameters() const { return parameters_; }
+
+  // Before and after calls that are recorded or replayed.
+  void SettleStreams() const { blocks_.places().Settle(); }
 
  private:
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
@@ -88,7 +95,7 @@ class Transformer {
   Linear time_rows_;               // to the six rows of every block
   at::Tensor scale_shift_tables_;  // [blocks, 6, D]
   at::Tensor scale_shift_table_;   // [2, D], of the head
-  std::vector<TransformerBlock> blocks_;
+  PlacedLayers<TransformerBlock> blocks_;
   bool has_e4m3_ = false, has_int8_ = false;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;

@@ -152,6 +152,17 @@ void TransformerBlock::MakeLayersIn(RowForm form) {
   feed_forward.MakeLayersIn(form);
 }
 
+void VisitTensors(TransformerBlock& block, const TensorVisitor& visit) {
+  for (Linear* layer : {&block.self_attention.to_qkv, &block.self_attention.to_out,
+                        &block.text_attention.to_q, &block.text_attention.to_out}) {
+    VisitTensors(*layer, visit);
+  }
+  VisitIfDefined(block.self_attention.norm_q, visit);
+  VisitIfDefined(block.self_attention.norm_k, visit);
+  VisitIfDefined(block.text_attention.norm_q, visit);
+  VisitTensors(block.feed_forward, visit);
+}
+
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
                                       const TransformerConfig& config) {
   const std::string name = NameOfBlock(index);

@@ -62,6 +62,10 @@ struct TransformerBlock {
                          BlockCall& call) const;
 };
 
+// The tensors that a walk alone uses, without codes. What makes a text's keys is not among them,
+// nor the table, which the transformer has of all blocks.
+void VisitTensors(TransformerBlock& block, const TensorVisitor& visit);
+
 // Reads transformer_blocks.`index`, but for what makes a text's keys and values.
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
                                       const TransformerConfig& config);

@@ -44,7 +44,10 @@ class VelocityGraphs {
  private:
   std::vector<at::Tensor> Call(VelocityCall::Part part, const Ops& ops,
                                absl::Span<const VelocityInputs> groups) {
-    return graphs_(ops, {transformer_, part, groups});
+    transformer_.SettleStreams();
+    std::vector<at::Tensor> made = graphs_(ops, {transformer_, part, groups});
+    transformer_.SettleStreams();
+    return made;
   }
 
   const Transformer& transformer_;

@@ -83,6 +83,15 @@ void AttentionLayer::MakeContextLayerIn(RowForm form) {
   if (to_kv.Takes(form)) to_kv.MakeIn(form);
 }
 
+void VisitTensors(AttentionLayer& layer, const TensorVisitor& visit) {
+  for (Linear* linear :
+       {&layer.to_qkv, &layer.to_q, &layer.to_kv, &layer.to_out, &layer.to_gates}) {
+    VisitTensors(*linear, visit);
+  }
+  VisitIfDefined(layer.norm_q, visit);
+  VisitIfDefined(layer.norm_k, visit);
+}
+
 AttentionLayer TakeAttention(Weights& weights, const std::string& name,
                              const AttentionSizes& sizes) {
   const int64_t inner = sizes.num_heads * sizes.head_dim;

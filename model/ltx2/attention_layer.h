@@ -65,6 +65,9 @@ struct AttentionLayer {
   at::Tensor Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const;
 };
 
+// Without codes.
+void VisitTensors(AttentionLayer& layer, const TensorVisitor& visit);
+
 AttentionLayer TakeAttention(Weights& weights, const std::string& name,
                              const AttentionSizes& sizes);
 

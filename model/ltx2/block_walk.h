@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/layers/layer_ring.h"
 #include "model/ltx2/transformer_block.h"
 
 namespace reel::model::ltx2 {
@@ -15,7 +16,7 @@ namespace reel::model::ltx2 {
 class BlockWalk {
  public:
   // Behind the first projections. Blocks whose numbers are in `perturbed` are.
-  BlockWalk(const std::vector<TransformerBlock>& blocks, BlockCall call, StreamTokens tokens,
+  BlockWalk(const PlacedLayers<TransformerBlock>& blocks, BlockCall call, StreamTokens tokens,
             std::vector<int64_t> perturbed)
       : blocks_(blocks),
         call_(std::move(call)),
@@ -30,7 +31,7 @@ class BlockWalk {
   const StreamTokens& tokens() const { return tokens_; }
 
  private:
-  const std::vector<TransformerBlock>& blocks_;
+  const PlacedLayers<TransformerBlock>& blocks_;
   BlockCall call_;
   StreamTokens tokens_;
   std::vector<int64_t> perturbed_;

@@ -85,6 +85,16 @@ at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,
   return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate, vectors.vector_of);
 }
 
+void VisitTensors(StreamBlock& block, const TensorVisitor& visit) {
+  VisitTensors(block.self_attention, visit);
+  VisitTensors(block.text_attention, visit);
+  VisitTensors(block.cross_attention, visit);
+  VisitTensors(block.feed_forward, visit);
+  VisitIfDefined(block.table, visit);
+  VisitIfDefined(block.text_table, visit);
+  VisitIfDefined(block.cross_table, visit);
+}
+
 StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,
                             const TransformerConfig& config, Stream stream) {
   const bool is_video = stream == Stream::kVideo;

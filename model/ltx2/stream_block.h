@@ -76,6 +76,9 @@ struct StreamBlock {
   }
 };
 
+// Without codes.
+void VisitTensors(StreamBlock& block, const TensorVisitor& visit);
+
 // Reads the half of `block`, "transformer_blocks.0".
 StreamBlock TakeStreamBlock(Weights& weights, const std::string& block,
                             const TransformerConfig& config, Stream stream);

@@ -51,7 +51,7 @@ Transformer::StreamEnds Transformer::TakeEnds(Weights& weights, const Transforme
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
                                               const TransformerConfig& config, at::ScalarType dtype,
-                                              at::Device device) {
+                                              at::Device device, const FittedLoad& fitted) {
   Weights weights(stored, dtype, device);
   Transformer model(config);
   model.video_ = TakeEnds(weights, config, Stream::kVideo);
@@ -60,10 +60,11 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
     model.keyframe_embedding_ =
         weights.Take("keyframes_abs_pos_embedding", {1, config.video.width()});
   }
-  for (int64_t i = 0; i < config.num_layers; ++i) {
-    model.blocks_.push_back(TakeTransformerBlock(weights, i, config));
-    const bool is_inner = i > 0 && i + 1 < config.num_layers;
-    model.blocks_.back().video.self_attention.allows_8_bits = is_inner;
+  model.blocks_ = PlacedLayers<TransformerBlock>(fitted.block_ring());
+  for (int64_t i = 0; i < config.num_layers && weights.ok(); ++i) {
+    TransformerBlock block = TakeTransformerBlock(weights, i, config);
+    block.video.self_attention.allows_8_bits = i > 0 && i + 1 < config.num_layers;
+    model.blocks_.Add(std::move(block), fitted.Streams(static_cast<int>(i)));
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
   model.bytes_ = weights.bytes();
@@ -72,6 +73,10 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
 }
 
 absl::Status Transformer::MakeLayersIn(RowForm form) {
+  if (blocks_.places().streams()) {
+    return absl::FailedPreconditionError(
+        "products in 8 bits need all blocks on the device; here some are streamed");
+  }
   if (!TakesLayersIn(config_, form)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the transformer does not suit products in 8 bits: its width is ",

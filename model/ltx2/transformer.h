@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/layers/fitted_load.h"
 #include "model/layers/linear.h"
 #include "model/ltx2/block_walk.h"
 #include "model/ltx2/transformer_block.h"
@@ -40,11 +41,12 @@ bool TakesLayersIn(const TransformerConfig& config, RowForm form);
 class Transformer {
  public:
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
-                                          at::ScalarType dtype, at::Device device);
+                                          at::ScalarType dtype, at::Device device,
+                                          const FittedLoad& fitted = {});
 
   // Adds the video stream's layers in 8 bits, which the profiles "fp8" and "int8" need before their
   // first call; once for each form. The first and the last block, which decide most, have none.
-  // FAILED_PRECONDITION unless TakesLayersIn.
+  // FAILED_PRECONDITION unless TakesLayersIn, and where blocks are streamed.
   absl::Status MakeLayersIn(RowForm form);
   bool HasLayersIn(RowForm form) const {
     return form == RowForm::kPlain || (form == RowForm::kInt8 ? has_int8_ : has_e4m3_);
@@ -68,6 +70,7 @@ class Transformer {
   const TransformerConfig& config() const { return config_; }
   at::ScalarType dtype() const { return video_.proj_in.weight.scalar_type(); }
   int64_t bytes() const { return bytes_; }
+  const StreamableBytes& block_bytes() const { return blocks_.bytes(); }
   int64_t parameters() const { return parameters_; }
 
  private:
@@ -87,7 +90,7 @@ class Transformer {
   TransformerConfig config_;
   StreamEnds video_, audio_;
   at::Tensor keyframe_embedding_;  // [1, D], 2.5
-  std::vector<TransformerBlock> blocks_;
+  PlacedLayers<TransformerBlock> blocks_;
   bool has_e4m3_ = false, has_int8_ = false;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;

@@ -45,6 +45,11 @@ StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& to
   return {video.AddFeedForward(ops, x, of_video), audio.AddFeedForward(ops, a, of_audio)};
 }
 
+void VisitTensors(TransformerBlock& block, const TensorVisitor& visit) {
+  VisitTensors(block.video, visit);
+  VisitTensors(block.audio, visit);
+}
+
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
                                       const TransformerConfig& config) {
   const std::string name = "transformer_blocks." + std::to_string(index);

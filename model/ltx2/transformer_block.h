@@ -24,6 +24,9 @@ struct TransformerBlock {
                           bool is_perturbed) const;
 };
 
+// Without codes.
+void VisitTensors(TransformerBlock& block, const TensorVisitor& visit);
+
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
                                       const TransformerConfig& config);
 

@@ -70,16 +70,30 @@ GemmaEncoder::Block GemmaEncoder::TakeBlock(Weights& weights, int64_t index,
   return block;
 }
 
+void VisitTensors(GemmaEncoder::Block& block, const TensorVisitor& visit) {
+  for (at::Tensor* norm :
+       {&block.before_attention, &block.behind_attention, &block.before_feed_forward,
+        &block.behind_feed_forward, &block.query_norm, &block.key_norm}) {
+    VisitIfDefined(*norm, visit);
+  }
+  for (Linear* layer : {&block.query, &block.key_value, &block.out, &block.gate_up, &block.down}) {
+    VisitTensors(*layer, visit);
+  }
+}
+
 absl::StatusOr<GemmaEncoder> GemmaEncoder::Load(const WeightSet& stored, const GemmaConfig& config,
-                                                at::ScalarType dtype, at::Device device) {
+                                                at::ScalarType dtype, at::Device device,
+                                                std::shared_ptr<LayerRing> ring) {
   REEL_ASSIGN_OR_RETURN(const WeightSet text_model, TextModelOf(stored, config));
   const double norms_lack = HasGgufNames(stored) ? 0 : 1;
   Weights weights(text_model, dtype, device);
   GemmaEncoder model(config);
   model.embedding_ = weights.Take("embed_tokens.weight", {config.vocab_size, config.width});
   model.final_norm_ = TakeNorm(weights, "norm", config.width, norms_lack);
-  for (int64_t i = 0; i < config.num_layers(); ++i) {
-    model.blocks_.push_back(TakeBlock(weights, i, config, norms_lack));
+  model.blocks_ = PlacedLayers<Block>(ring);
+  if (ring != nullptr && weights.ok()) model.embedding_ = model.embedding_.to(at::kCPU);
+  for (int64_t i = 0; i < config.num_layers() && weights.ok(); ++i) {
+    model.blocks_.Add(TakeBlock(weights, i, config, norms_lack), true);
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
   model.bytes_ = weights.bytes();
@@ -103,7 +117,7 @@ GemmaEncoder::Places GemmaEncoder::PlacesOf(const GemmaConfig::Attention& attent
   const double unseen = dtype() == at::kHalf ? -65504.0 : -3.3895313892515355e38;
   const at::Tensor bias = at::zeros({count, count}, fp32).masked_fill(sees.logical_not(), unseen);
   const auto on_device = [this](const at::Tensor& t) {
-    return Upload(t.to(dtype()), embedding_.device());
+    return Upload(t.to(dtype()), final_norm_.device());
   };
   return {on_device(angles.cos()), on_device(angles.sin()),
           on_device(bias).unsqueeze(0).unsqueeze(0)};
@@ -144,11 +158,14 @@ std::vector<at::Tensor> GemmaEncoder::Encode(const Ops& ops, const at::Tensor& i
   const int64_t count = ids.size(1);
   const Places all = PlacesOf(config_.full, position, count, std::numeric_limits<int64_t>::max());
   const Places local = PlacesOf(config_.local, position, count, config_.window);
+  const at::Tensor embedded =
+      Upload(at::embedding(embedding_, Upload(ids, embedding_.device())), final_norm_.device());
   const at::Tensor scale =
-      at::scalar_tensor(std::sqrt(static_cast<double>(config_.width)), embedding_.options());
-  at::Tensor x = at::embedding(embedding_, Upload(ids, embedding_.device())) * scale;
+      at::scalar_tensor(std::sqrt(static_cast<double>(config_.width)), embedded.options());
+  at::Tensor x = embedded * scale;
   std::vector<at::Tensor> states = {x};
   for (size_t i = 0; i < blocks_.size(); ++i) {
+    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size());
     const Block& block = blocks_[i];
     const Places& places = config_.sees_all[i] ? all : local;
     const at::Tensor attended = Attend(ops, block, Norm(ops, x, block.before_attention), places);

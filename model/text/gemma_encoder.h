@@ -3,11 +3,13 @@
 // gives them with its default attention.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/layers/layer_ring.h"
 #include "model/layers/linear.h"
 #include "model/text/gemma_config.h"
 
@@ -17,9 +19,11 @@ namespace reel::model {
 class GemmaEncoder {
  public:
   // Loads the tensors of the text model, with any prefix to their names, or under GGUF's. The
-  // vision part is not read.
+  // vision part is not read. With a ring the layers stream through it, and the table of embeddings
+  // is on the host.
   static absl::StatusOr<GemmaEncoder> Load(const WeightSet& stored, const GemmaConfig& config,
-                                           at::ScalarType dtype, at::Device device);
+                                           at::ScalarType dtype, at::Device device,
+                                           std::shared_ptr<LayerRing> ring = nullptr);
 
   // `ids` [B, n] int64 of texts without padding, the first at `position` of the padded text. Gives
   // the embeddings, what each layer but the last makes, and the last one's behind the final norm:
@@ -32,6 +36,8 @@ class GemmaEncoder {
   const GemmaConfig& config() const { return config_; }
   at::ScalarType dtype() const { return embedding_.scalar_type(); }
   int64_t bytes() const { return bytes_; }
+  const StreamableBytes& layer_bytes() const { return blocks_.bytes(); }
+  int64_t table_bytes() const { return static_cast<int64_t>(embedding_.nbytes()); }
   int64_t parameters() const { return parameters_; }
 
  private:
@@ -53,6 +59,7 @@ class GemmaEncoder {
   // `norms_lack`: what is added to a norm's weight to get its factor. 1, or 0 for GGUF.
   static Block TakeBlock(Weights& weights, int64_t index, const GemmaConfig& config,
                          double norms_lack);
+  friend void VisitTensors(Block& block, const TensorVisitor& visit);
   Places PlacesOf(const GemmaConfig::Attention& attention, int64_t position, int64_t count,
                   int64_t window) const;
   at::Tensor Norm(const Ops& ops, const at::Tensor& x, const at::Tensor& weight) const;
@@ -63,7 +70,7 @@ class GemmaEncoder {
   GemmaConfig config_;
   at::Tensor embedding_;   // [vocab, width]
   at::Tensor final_norm_;  // [width], plus one, fp32
-  std::vector<Block> blocks_;
+  PlacedLayers<Block> blocks_;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;
 };

@@ -92,11 +92,20 @@ T5Encoder::Block T5Encoder::TakeBlock(Weights& weights, int64_t index, const T5C
   return block;
 }
 
+void VisitTensors(T5Encoder::Block& block, const TensorVisitor& visit) {
+  VisitIfDefined(block.attention_norm, visit);
+  VisitIfDefined(block.feed_forward_norm, visit);
+  for (Linear* layer : {&block.qkv, &block.o, &block.gated, &block.out}) {
+    VisitTensors(*layer, visit);
+  }
+}
+
 absl::StatusOr<T5Encoder> T5Encoder::Load(const WeightSet& stored, const T5Config& config,
-                                          at::ScalarType dtype, at::Device device) {
+                                          at::ScalarType dtype, at::Device device,
+                                          std::shared_ptr<LayerRing> ring) {
   if (HasGgufNames(stored)) {
     REEL_ASSIGN_OR_RETURN(const WeightSet renamed, T5OfGguf(stored));
-    return Load(renamed, config, dtype, device);
+    return Load(renamed, config, dtype, device, std::move(ring));
   }
   Weights weights(stored, dtype, device);
   T5Encoder model(config);
@@ -110,8 +119,10 @@ absl::StatusOr<T5Encoder> T5Encoder::Load(const WeightSet& stored, const T5Confi
       weights.Take("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
                    {config.num_buckets, config.num_heads});
   model.final_norm_ = weights.Take("encoder.final_layer_norm.weight", {config.width});
-  for (int64_t i = 0; i < config.num_layers; ++i) {
-    model.blocks_.push_back(TakeBlock(weights, i, config));
+  model.blocks_ = PlacedLayers<Block>(ring);
+  if (ring != nullptr && weights.ok()) model.embedding_ = model.embedding_.to(at::kCPU);
+  for (int64_t i = 0; i < config.num_layers && weights.ok(); ++i) {
+    model.blocks_.Add(TakeBlock(weights, i, config), true);
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
   model.bytes_ = weights.bytes();
@@ -142,14 +153,18 @@ at::Tensor T5Encoder::FeedForward(const Ops& ops, const Block& block, const at::
 }
 
 at::Tensor T5Encoder::Encode(const Ops& ops, const at::Tensor& ids, const at::Tensor& mask) const {
-  at::Tensor x = at::embedding(embedding_, Upload(ids, embedding_.device()));  // [B, S, width]
+  const at::Device device = final_norm_.device();
+  const at::Tensor embedded = at::embedding(embedding_, Upload(ids, embedding_.device()));
+  at::Tensor x = Upload(embedded, device);  // [B, S, width]
   at::Tensor bias = PositionBias(ids.size(1));
   if (mask.defined() && !(mask != 0).all().item<bool>()) {
     const at::Tensor keep =
         Upload((mask != 0).unsqueeze(1).unsqueeze(1), bias.device());  // [B, 1, 1, S]
     bias = at::where(keep, bias, at::scalar_tensor(LowestOf(bias.scalar_type()), bias.options()));
   }
-  for (const Block& block : blocks_) {
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size());
+    const Block& block = blocks_[i];
     at::Tensor h = ops.RmsNormRoundedFirst(x, block.attention_norm, config_.eps);
     x = Clamped(x + Attend(ops, block, h, bias));
     h = ops.RmsNormRoundedFirst(x, block.feed_forward_norm, config_.eps);

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/layers/layer_ring.h"
 #include "model/layers/linear.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -32,9 +34,11 @@ absl::StatusOr<T5Config> ReadT5Config(const nlohmann::json& json, const std::str
 // Immutable after loading.
 class T5Encoder {
  public:
-  // Takes the names of transformers or of GGUF.
+  // Takes the names of transformers or of GGUF. With a ring the layers stream through it, and the
+  // table of embeddings is on the host.
   static absl::StatusOr<T5Encoder> Load(const WeightSet& stored, const T5Config& config,
-                                        at::ScalarType dtype, at::Device device);
+                                        at::ScalarType dtype, at::Device device,
+                                        std::shared_ptr<LayerRing> ring = nullptr);
 
   // `ids` [B, S] int64 below vocab_size; `mask` [B, S], or undefined: padding is attended to. Gives
   // [B, S, width] in the model's type.
@@ -47,6 +51,8 @@ class T5Encoder {
   const T5Config& config() const { return config_; }
   at::ScalarType dtype() const { return embedding_.scalar_type(); }
   int64_t bytes() const { return bytes_; }
+  const StreamableBytes& layer_bytes() const { return blocks_.bytes(); }
+  int64_t table_bytes() const { return static_cast<int64_t>(embedding_.nbytes()); }
   int64_t parameters() const { return parameters_; }
 
  private:
@@ -59,6 +65,7 @@ class T5Encoder {
   explicit T5Encoder(const T5Config& config) : config_(config) {}
 
   static Block TakeBlock(Weights& weights, int64_t index, const T5Config& config);
+  friend void VisitTensors(Block& block, const TensorVisitor& visit);
   at::Tensor PositionBias(int64_t length) const;  // [1, N, S, S]
   at::Tensor Attend(const Ops& ops, const Block& block, const at::Tensor& x,
                     const at::Tensor& bias) const;
@@ -68,7 +75,7 @@ class T5Encoder {
   at::Tensor embedding_;      // [vocab, width]
   at::Tensor relative_bias_;  // [buckets, N]
   at::Tensor final_norm_;     // [width]
-  std::vector<Block> blocks_;
+  PlacedLayers<Block> blocks_;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;
 };

@@ -3,7 +3,9 @@
 #include "model/text/gemma_encoder.h"
 
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,12 +25,13 @@ std::string GemmaFolder() {
 
 nlohmann::json GemmaFile() { return *ReadJsonFile(GemmaFolder() + "/config.json"); }
 
-absl::StatusOr<GemmaEncoder> LoadGemma(at::ScalarType dtype) {
+absl::StatusOr<GemmaEncoder> LoadGemma(at::ScalarType dtype,
+                                       std::shared_ptr<LayerRing> ring = nullptr) {
   const auto config = ReadGemmaConfig(GemmaFile(), "config.json");
   if (!config.ok()) return config.status();
   const auto stored = WeightSet::OpenFolder(GemmaFolder(), "model");
   if (!stored.ok()) return stored.status();
-  return GemmaEncoder::Load(*stored, *config, dtype, at::kCPU);
+  return GemmaEncoder::Load(*stored, *config, dtype, at::kCPU, std::move(ring));
 }
 
 // The tokens of a row of the golden batch, whose padding stands in front.
@@ -88,6 +91,21 @@ TEST(GemmaEncoder, ErrsInSixteenBitsNoMoreThanTransformersDoes) {
     RecordProperty("state_" + std::to_string(i), std::to_string(ratio));
     EXPECT_LT(ratio, 1.2) << "state " << i;
     EXPECT_TRUE(i > 0 || ratio == 1) << "the embeddings, to the bit";
+  }
+}
+
+TEST(GemmaEncoder, GivesTheSameBitsWhereItsLayersStream) {
+  const c10::InferenceMode no_gradients;
+  const ltx::Golden golden = ltx::Golden::In("gemma3");
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+    const auto whole = LoadGemma(dtype);
+    ASSERT_TRUE(whole.ok()) << whole.status();
+    const auto ring = LayerRing::Make(at::kCPU, 2, whole->layer_bytes().largest);
+    const auto streaming = LoadGemma(dtype, ring);
+    ASSERT_TRUE(streaming.ok()) << streaming.status();
+    EXPECT_EQ(ring->host_bytes(), whole->layer_bytes().all);
+    EXPECT_TRUE(StatesBy(*streaming, golden).equal(StatesBy(*whole, golden)));
+    EXPECT_GE(ring->copied_bytes(), 2 * ring->host_bytes() - ring->device_bytes());
   }
 }
 

@@ -2,7 +2,9 @@
 // Prompt to embeddings, against transformers.
 #include "model/text/t5_encoder.h"
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "model/tokenizer/t5_tokenizer.h"
@@ -22,12 +24,13 @@ constexpr char kPrompt[] = "a red fox walks through a snowy forest. cinematic, 3
 constexpr char kNegative[] = "worst quality, blurry";
 constexpr int kTokens = 24;
 
-absl::StatusOr<T5Encoder> LoadEncoder(const std::string& folder, at::ScalarType dtype) {
+absl::StatusOr<T5Encoder> LoadEncoder(const std::string& folder, at::ScalarType dtype,
+                                      std::shared_ptr<LayerRing> ring = nullptr) {
   const auto json = ReadJsonFile(folder + "/text_encoder/config.json");
   const auto config = ReadT5Config(*json, "config.json");
   const auto stored = WeightSet::OpenFolder(folder + "/text_encoder", "model");
   if (!stored.ok()) return stored.status();
-  return T5Encoder::Load(*stored, *config, dtype, at::kCPU);
+  return T5Encoder::Load(*stored, *config, dtype, at::kCPU, std::move(ring));
 }
 
 at::Tensor Ids(const T5Tokenizer& tokenizer, bool masks) {
@@ -72,6 +75,29 @@ TEST(T5Encoder, AMaskOfOnesIsNoMask) {
   const at::Tensor ids = at::tensor({5, 17, 42, 1}).to(at::kLong).unsqueeze(0);
   EXPECT_TRUE(encoder->Encode(Ops(test.run), ids, at::ones_like(ids))
                   .equal(encoder->Encode(Ops(test.run), ids, {})));
+}
+
+TEST(T5Encoder, GivesTheSameBitsWhereItsLayersStream) {
+  const c10::InferenceMode no_gradients;
+  const TinyFolder folder("0.9.0");
+  const Golden golden("0.9.0");
+  TestRun test;
+  const Ops ops(test.run);
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const auto whole = LoadEncoder(folder.path(), dtype);
+    ASSERT_TRUE(whole.ok()) << whole.status();
+    // One slot, through which every layer passes.
+    const auto ring = LayerRing::Make(at::kCPU, 1, whole->layer_bytes().largest);
+    const auto streaming = LoadEncoder(folder.path(), dtype, ring);
+    ASSERT_TRUE(streaming.ok()) << streaming.status();
+    EXPECT_EQ(ring->host_bytes(), whole->layer_bytes().all);
+    EXPECT_EQ(streaming->bytes(), whole->bytes());
+    for (const at::Tensor& mask : {at::Tensor(), golden["text.mask"]}) {
+      EXPECT_TRUE(streaming->Encode(ops, golden["text.ids"], mask)
+                      .equal(whole->Encode(ops, golden["text.ids"], mask)));
+    }
+    EXPECT_EQ(ring->copied_bytes(), 2 * ring->host_bytes());
+  }
 }
 
 TEST(T5Encoder, RunsInSixteenBits) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/layers/fitted_load.h"
+
+namespace reel::model {
+
+absl::StatusOr<FittedLoad> FittedLoad::Make(const std::optional<FitPlan>& plan, at::Device device) {
+  FittedLoad load;
+  if (!plan.has_value()) return load;
+  load.plan_ = *plan;
+  if (plan->ring_slots == 0) return load;
+  load.ring_ = LayerRing::Make(device, static_cast<size_t>(plan->ring_slots), plan->slot_bytes);
+  if (load.ring_ == nullptr) {
+    return absl::FailedPreconditionError(
+        "the model does not fit the device as a whole, and libreel_torch_cuda.so, which streams "
+        "weights, does not lie beside libreel_cuda.so");
+  }
+  return load;
+}
+
+}  // namespace reel::model
