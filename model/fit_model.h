@@ -25,8 +25,8 @@ FitNeed NeedOf(const ModelCard& card, int64_t device_memory);
 absl::StatusOr<FitPlan> PlanFor(const LoadOptions& options, const WeightSizes& sizes,
                                 const ModelCard& card);
 
-// Sets the plan and what follows from it: the bytes of weights, and the profiles in 8 bits, which
-// need every block on the device and room for codes beside it.
+// Sets the plan and what follows from it: the bytes of weights, and the profiles in 8 bits. Those
+// need every block on the device, and room for codes beside it.
 void ApplyPlan(const FitPlan& plan, const WeightSizes& sizes, ModelCard& card);
 
 }  // namespace reel::model

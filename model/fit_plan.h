@@ -77,6 +77,8 @@ struct FitPlan {
 
   int64_t device_bytes() const;  // of weights and ring
   int64_t host_bytes() const;
+  // Of the weights themselves, wherever they are.
+  int64_t weight_bytes() const { return device_bytes() + host_bytes() - ring_slots * slot_bytes; }
   // What the usual video leaves; below 0: only smaller videos fit.
   int64_t left() const { return usable - device_bytes() - usual_video; }
 

@@ -165,6 +165,26 @@ absl::Status LtxModel::MakeLayersIn(RowForm form) {
   return absl::OkStatus();
 }
 
+WeightSizes SizesOf(const LtxModel& model) {
+  const auto number = static_cast<int64_t>(c10::elementSize(model.dtype));
+  const T5Encoder& text = model.prompts.encoder();
+  const Transformer& transformer = model.transformer;
+  const int64_t others = model.parameters - text.parameters() - transformer.parameters();
+  WeightSizes sizes;
+  sizes.text_layers = text.layer_bytes().all;
+  sizes.text_layer = text.layer_bytes().largest;
+  sizes.text_table = text.table_bytes();
+  sizes.text_rest = std::max<int64_t>(text.bytes() - sizes.text_layers - sizes.text_table, 0);
+  sizes.blocks = transformer.block_bytes().all;
+  sizes.block = transformer.block_bytes().largest;
+  sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
+  sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
+  sizes.autoencoders = others * number;
+  sizes.codes = sizes.blocks / number;
+  sizes.can_stream_blocks = true;
+  return sizes;
+}
+
 // Before anything of them is read. What names them all; empty where nobody said what they are.
 absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
   REEL_RETURN_IF_ERROR(CheckRandomWeights(options));
@@ -184,7 +204,8 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
 }
 
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
-                                                       at::Device device, Values values) {
+                                                       at::Device device, Values values,
+                                                       const FittedLoad& fitted) {
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options, device));
   const at::Device place = values == Values::kNone ? at::Device(at::kMeta) : device;
   REEL_ASSIGN_OR_RETURN(const std::string weights_sha256, VerifyModel(options));
@@ -200,12 +221,13 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   SharedTensors shared;  // with all that layers were put together from, until the end of the load
   REEL_ASSIGN_OR_RETURN(VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, dtype, place,
                                                    on_group ? &shared.vae : nullptr));
-  REEL_ASSIGN_OR_RETURN(PromptEncoder prompts,
-                        LoadPromptEncoder(options, dtype, place, kPromptCacheBytes));
+  REEL_ASSIGN_OR_RETURN(
+      PromptEncoder prompts,
+      LoadPromptEncoder(options, dtype, place, kPromptCacheBytes, fitted.text_ring()));
   const T5Encoder& text = prompts.encoder();
   REEL_ASSIGN_OR_RETURN(Transformer transformer,
                         Transformer::Load(plan.transformer, plan.transformer_config, dtype, place,
-                                          on_group ? &shared.transformer : nullptr));
+                                          on_group ? &shared.transformer : nullptr, fitted));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
   REEL_ASSIGN_OR_RETURN(
       std::optional<LatentUpsampler> upsampler,

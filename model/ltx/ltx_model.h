@@ -10,8 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/rank_crew.h"
+#include "model/fit_plan.h"
 #include "model/frames/vae_tiles.h"
 #include "model/latents/latents.h"
+#include "model/layers/fitted_load.h"
 #include "model/load_options.h"
 #include "model/ltx/transformer.h"
 #include "model/sampler/schedule.h"
@@ -56,12 +58,16 @@ struct LtxModel {
   absl::Status MakeLayersIn(RowForm form);
 };
 
+// Of a model without values too.
+WeightSizes SizesOf(const LtxModel& model);
+
 // The options' `dtype` empty: fp32 on a CPU; on a GPU bf16, or fp16 where it computes in no bf16. A
 // group's devices are `device` and the options' `peers`; the files are read once, and copied from
 // the first device to the others. Throws what libtorch throws. NOT_FOUND and FAILED_PRECONDITION
 // name the file and what is wrong with it.
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
                                                        at::Device device,
-                                                       Values values = Values::kStored);
+                                                       Values values = Values::kStored,
+                                                       const FittedLoad& fitted = {});
 
 }  // namespace reel::model::ltx

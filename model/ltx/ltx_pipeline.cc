@@ -2,6 +2,7 @@
 #include "model/ltx/ltx_pipeline.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "model/bridge/torch_guard.h"
 #include "model/family/card_file.h"
 #include "model/family/family_pipeline.h"
+#include "model/fit_model.h"
 #include "model/frames/vae_tiles.h"
 #include "model/ltx/denoiser.h"
 #include "model/ltx/encode_stage.h"
@@ -201,6 +203,15 @@ absl::StatusOr<ModelCard> WholeCardOf(const LtxModel& model, const LoadOptions& 
   return card;
 }
 
+// Nullopt: the options ask for none.
+absl::StatusOr<std::optional<FitPlan>> PlanOf(const LoadOptions& options, at::Device device) {
+  if (!WantsPlan(options)) return std::nullopt;
+  REEL_ASSIGN_OR_RETURN(const std::unique_ptr<LtxModel> shapes,
+                        LoadLtxModel(ForShapes(options), device, Values::kNone));
+  REEL_ASSIGN_OR_RETURN(const ModelCard card, WholeCardOf(*shapes, options));
+  return PlanFor(options, SizesOf(*shapes), card);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
@@ -208,8 +219,12 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& opt
   return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Pipeline>> {
     REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
     const ModelScope scope(device);
-    REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model, LoadLtxModel(options, device));
+    REEL_ASSIGN_OR_RETURN(const std::optional<FitPlan> plan, PlanOf(options, device));
+    REEL_ASSIGN_OR_RETURN(const FittedLoad fitted, FittedLoad::Make(plan, device));
+    REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model,
+                          LoadLtxModel(options, device, Values::kStored, fitted));
     REEL_ASSIGN_OR_RETURN(ModelCard card, WholeCardOf(*model, options));
+    if (plan.has_value()) ApplyPlan(*plan, SizesOf(*model), card);
     return std::make_unique<LtxPipeline>(std::move(model), std::move(card));
   });
 }
@@ -220,7 +235,12 @@ absl::StatusOr<ModelCard> CheckLtxModel(const LoadOptions& options, kernels::Dev
     const ModelScope scope(device);
     REEL_ASSIGN_OR_RETURN(const std::unique_ptr<LtxModel> model,
                           LoadLtxModel(options, device, Values::kNone));
-    return WholeCardOf(*model, options);
+    REEL_ASSIGN_OR_RETURN(ModelCard card, WholeCardOf(*model, options));
+    if (!WantsPlan(options)) return card;
+    const WeightSizes sizes = SizesOf(*model);
+    REEL_ASSIGN_OR_RETURN(const FitPlan plan, PlanFor(options, sizes, card));
+    ApplyPlan(plan, sizes, card);
+    return card;
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/ltx2_model.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -36,6 +37,12 @@ absl::Status CheckTextEncoder(const StoredPart& part) {
       absl::StrCat("the text encoder is Gemma 4, which Reel cannot run yet: ", part.source));
 }
 
+absl::Status CheckOnOneDevice(const LoadOptions& options) {
+  if (options.peers.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "LTX-2 cannot share a video's work between devices yet: give it one device");
+}
+
 absl::StatusOr<std::vector<FixedAdapter>> AddTo(StoredPart& transformer, StoredPart& connectors,
                                                 const LoadOptions& options) {
   const std::array<AdaptedPart, 2> parts = {
@@ -44,10 +51,10 @@ absl::StatusOr<std::vector<FixedAdapter>> AddTo(StoredPart& transformer, StoredP
 }
 
 absl::StatusOr<Transformer> LoadTransformer(const StoredPart& part, at::ScalarType dtype,
-                                            at::Device place) {
+                                            at::Device place, const FittedLoad& fitted) {
   REEL_ASSIGN_OR_RETURN(const TransformerConfig config,
                         ReadTransformerConfig(part.config, part.source));
-  return Transformer::Load(part.weights, config, dtype, place);
+  return Transformer::Load(part.weights, config, dtype, place, fitted);
 }
 
 absl::StatusOr<Connectors> LoadConnectors(const StoredPart& part, at::ScalarType dtype,
@@ -58,11 +65,11 @@ absl::StatusOr<Connectors> LoadConnectors(const StoredPart& part, at::ScalarType
 }
 
 absl::StatusOr<GemmaEncoder> LoadTextEncoder(const ModelParts& parts, at::ScalarType dtype,
-                                             at::Device place) {
+                                             at::Device place, std::shared_ptr<LayerRing> ring) {
   REEL_ASSIGN_OR_RETURN(const StoredPart part, parts.TextEncoder());
   REEL_RETURN_IF_ERROR(CheckTextEncoder(part));
   REEL_ASSIGN_OR_RETURN(const GemmaConfig config, ReadGemmaConfig(part.config, part.source));
-  return GemmaEncoder::Load(part.weights, config, dtype, place);
+  return GemmaEncoder::Load(part.weights, config, dtype, place, std::move(ring));
 }
 
 struct Vae {
@@ -126,12 +133,29 @@ absl::StatusOr<std::vector<PictureCondition>> Ltx2Model::ConditionsOf(
                                    dtype, ConditionPlaces::kFirstOfALatent);
 }
 
+WeightSizes SizesOf(const Ltx2Model& model) {
+  const GemmaEncoder& text = model.prompts.encoder();
+  const Transformer& transformer = model.transformer;
+  WeightSizes sizes;
+  sizes.text_layers = text.layer_bytes().all;
+  sizes.text_layer = text.layer_bytes().largest;
+  sizes.text_table = text.table_bytes();
+  sizes.text_rest = std::max<int64_t>(text.bytes() - sizes.text_layers - sizes.text_table, 0);
+  sizes.blocks = transformer.block_bytes().all;
+  sizes.block = transformer.block_bytes().largest;
+  sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
+  sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
+  sizes.connectors = model.prompts.connector_bytes();
+  sizes.autoencoders = model.bytes - model.prompts.bytes() - transformer.bytes();
+  sizes.codes = sizes.blocks / static_cast<int64_t>(c10::elementSize(model.dtype));
+  sizes.can_stream_blocks = true;
+  return sizes;
+}
+
 absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& options,
-                                                         at::Device device, Values values) {
-  if (!options.peers.empty()) {
-    return absl::FailedPreconditionError(
-        "LTX-2 cannot share a video's work between devices yet: give it one device");
-  }
+                                                         at::Device device, Values values,
+                                                         const FittedLoad& fitted) {
+  REEL_RETURN_IF_ERROR(CheckOnOneDevice(options));
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options, device));
   const at::Device place = values == Values::kNone ? at::Device(at::kMeta) : device;
   REEL_ASSIGN_OR_RETURN(const std::string weights_sha256, VerifyModel(options));
@@ -155,11 +179,13 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
   REEL_ASSIGN_OR_RETURN(Connectors connectors, LoadConnectors(connectors_part, dtype, place));
   REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer,
                         BpeTokenizer::Load(TextFolderOf(options) + "/tokenizer"));
-  REEL_ASSIGN_OR_RETURN(Transformer transformer, LoadTransformer(transformer_part, dtype, place));
+  REEL_ASSIGN_OR_RETURN(Transformer transformer,
+                        LoadTransformer(transformer_part, dtype, place, fitted));
   REEL_RETURN_IF_ERROR(CheckConnectors(connectors.config(), transformer.config()));
   REEL_RETURN_IF_ERROR(CheckVideo(vae.config, transformer.config(), options.path));
   REEL_RETURN_IF_ERROR(CheckSound(sound.vae().config(), transformer.config(), options.path));
-  REEL_ASSIGN_OR_RETURN(GemmaEncoder encoder, LoadTextEncoder(parts, dtype, place));
+  REEL_ASSIGN_OR_RETURN(GemmaEncoder encoder,
+                        LoadTextEncoder(parts, dtype, place, fitted.text_ring()));
   REEL_RETURN_IF_ERROR(
       CheckText(encoder.config(), tokenizer.size(), connectors.config(), options.path));
   Prompts prompts(std::move(tokenizer), std::move(encoder), std::move(connectors),

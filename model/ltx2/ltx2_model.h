@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/fit_plan.h"
 #include "model/frames/condition_pictures.h"
 #include "model/latents/latents.h"
+#include "model/layers/fitted_load.h"
 #include "model/layers/weights.h"
 #include "model/load_options.h"
 #include "model/ltx2/prompts.h"
@@ -54,10 +56,14 @@ struct Ltx2Model {
                                                              const LatentShape& pass) const;
 };
 
+// Of a model without values too.
+WeightSizes SizesOf(const Ltx2Model& model);
+
 // `options` as for LTX-Video. Throws what libtorch throws. NOT_FOUND and FAILED_PRECONDITION name
 // the part that is missing, not supported, or of another size than its neighbours.
 absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& options,
                                                          at::Device device,
-                                                         Values values = Values::kStored);
+                                                         Values values = Values::kStored,
+                                                         const FittedLoad& fitted = {});
 
 }  // namespace reel::model::ltx2

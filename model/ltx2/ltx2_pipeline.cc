@@ -2,6 +2,7 @@
 #include "model/ltx2/ltx2_pipeline.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "model/bridge/torch_guard.h"
 #include "model/family/card_file.h"
 #include "model/family/family_pipeline.h"
+#include "model/fit_model.h"
 #include "model/ltx2/denoise_step.h"
 #include "model/ltx2/encode_stage.h"
 #include "model/ltx2/ltx2_card.h"
@@ -118,6 +120,15 @@ absl::StatusOr<ModelCard> WholeCardOf(const Ltx2Model& model, const LoadOptions&
   return card;
 }
 
+// Nullopt: the options ask for none.
+absl::StatusOr<std::optional<FitPlan>> PlanOf(const LoadOptions& options, at::Device device) {
+  if (!WantsPlan(options)) return std::nullopt;
+  REEL_ASSIGN_OR_RETURN(const std::unique_ptr<Ltx2Model> shapes,
+                        LoadLtx2Model(ForShapes(options), device, Values::kNone));
+  REEL_ASSIGN_OR_RETURN(const ModelCard card, WholeCardOf(*shapes, options));
+  return PlanFor(options, SizesOf(*shapes), card);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtx2Pipeline(const LoadOptions& options,
@@ -125,8 +136,12 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtx2Pipeline(const LoadOptions& op
   return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Pipeline>> {
     REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
     const ModelScope scope(device);
-    REEL_ASSIGN_OR_RETURN(std::unique_ptr<Ltx2Model> model, LoadLtx2Model(options, device));
+    REEL_ASSIGN_OR_RETURN(const std::optional<FitPlan> plan, PlanOf(options, device));
+    REEL_ASSIGN_OR_RETURN(const FittedLoad fitted, FittedLoad::Make(plan, device));
+    REEL_ASSIGN_OR_RETURN(std::unique_ptr<Ltx2Model> model,
+                          LoadLtx2Model(options, device, Values::kStored, fitted));
     REEL_ASSIGN_OR_RETURN(ModelCard card, WholeCardOf(*model, options));
+    if (plan.has_value()) ApplyPlan(*plan, SizesOf(*model), card);
     return std::make_unique<Ltx2Pipeline>(std::move(model), std::move(card));
   });
 }
@@ -137,7 +152,12 @@ absl::StatusOr<ModelCard> CheckLtx2Model(const LoadOptions& options, kernels::De
     const ModelScope scope(device);
     REEL_ASSIGN_OR_RETURN(const std::unique_ptr<Ltx2Model> model,
                           LoadLtx2Model(options, device, Values::kNone));
-    return WholeCardOf(*model, options);
+    REEL_ASSIGN_OR_RETURN(ModelCard card, WholeCardOf(*model, options));
+    if (!WantsPlan(options)) return card;
+    const WeightSizes sizes = SizesOf(*model);
+    REEL_ASSIGN_OR_RETURN(const FitPlan plan, PlanFor(options, sizes, card));
+    ApplyPlan(plan, sizes, card);
+    return card;
   });
 }
 

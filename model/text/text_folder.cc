@@ -35,7 +35,8 @@ std::string TextFolderOf(const LoadOptions& options) {
 }
 
 absl::StatusOr<PromptEncoder> LoadPromptEncoder(const LoadOptions& options, at::ScalarType dtype,
-                                                at::Device device, int64_t cache_bytes) {
+                                                at::Device device, int64_t cache_bytes,
+                                                std::shared_ptr<LayerRing> ring) {
   const std::string folder = TextFolderOf(options);
   const std::string encoder_folder = folder + "/text_encoder";
   const std::string config_file = encoder_folder + "/config.json";
@@ -46,7 +47,8 @@ absl::StatusOr<PromptEncoder> LoadPromptEncoder(const LoadOptions& options, at::
                         OpenPart(options, ModelPart::kTextEncoder, encoder_folder, "model"));
   REEL_RETURN_IF_ERROR(TakeQuantisationConfig(json, config_file, stored.layout()));
   REEL_ASSIGN_OR_RETURN(const T5Config config, ReadT5Config(json, config_file));
-  REEL_ASSIGN_OR_RETURN(T5Encoder encoder, T5Encoder::Load(stored, config, dtype, device));
+  REEL_ASSIGN_OR_RETURN(T5Encoder encoder,
+                        T5Encoder::Load(stored, config, dtype, device, std::move(ring)));
   return PromptEncoder(std::move(tokenizer), std::move(encoder), cache_bytes);
 }
 

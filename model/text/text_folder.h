@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -16,8 +17,9 @@ namespace reel::model {
 std::string TextFolderOf(const LoadOptions& options);
 
 // NOT_FOUND and FAILED_PRECONDITION name the file and what is wrong with it. Throws what libtorch
-// throws. The prompts of up to `cache_bytes` are remembered.
+// throws. The prompts of up to `cache_bytes` are remembered. `ring`: see T5Encoder::Load.
 absl::StatusOr<PromptEncoder> LoadPromptEncoder(const LoadOptions& options, at::ScalarType dtype,
-                                                at::Device device, int64_t cache_bytes);
+                                                at::Device device, int64_t cache_bytes,
+                                                std::shared_ptr<LayerRing> ring = nullptr);
 
 }  // namespace reel::model

@@ -29,6 +29,9 @@ std::string AdviceOf(const model::ModelCheck& check) {
            "build reads.";
   }
   if (absl::IsInvalidArgument(check.status)) return "Take one of the types that are named.";
+  if (absl::IsResourceExhausted(check.status)) {
+    return "Take a device with more memory, or a smaller model.";
+  }
   if (absl::IsNotFound(check.status)) {
     return "A part of the model is not there: fetch it whole, with all the folders that its "
            "model_index.json names.";
@@ -59,6 +62,42 @@ std::string AdaptersText(const model::ModelCard& card) {
   return text;
 }
 
+int64_t WeightBytesOf(const model::ModelCard& card) {
+  return card.fit.has_value() ? card.fit->weight_bytes() : card.weight_bytes;
+}
+
+double Gigabytes(int64_t bytes) { return static_cast<double>(bytes) / 1e9; }
+
+// A line for each part, and what is copied; empty without a plan.
+std::string FitText(const model::ModelCard& card) {
+  if (!card.fit.has_value()) return "";
+  const model::FitPlan& fit = *card.fit;
+  std::string text;
+  for (const model::FitPart& part : fit.parts) {
+    absl::StrAppendFormat(&text, "  %s: %.1f GB on the device, %.1f GB on the host\n", part.name,
+                          Gigabytes(part.device), Gigabytes(part.host));
+  }
+  absl::StrAppendFormat(&text, "  of %.1f GB that can be used the default video takes %.1f\n",
+                        Gigabytes(fit.usable), Gigabytes(fit.usual_video));
+  return text;
+}
+
+nlohmann::ordered_json FitJson(const model::FitPlan& fit) {
+  nlohmann::ordered_json json = {{"usable", fit.usable},
+                                 {"deviceBytes", fit.device_bytes()},
+                                 {"hostBytes", fit.host_bytes()},
+                                 {"defaultVideo", fit.usual_video},
+                                 {"left", fit.left()},
+                                 {"residentBlocks", fit.resident_blocks},
+                                 {"streamedBlocks", fit.streamed_blocks},
+                                 {"stepCopies", fit.step_copies},
+                                 {"textCopies", fit.text_copies}};
+  for (const model::FitPart& part : fit.parts) {
+    json["parts"].push_back({{"name", part.name}, {"device", part.device}, {"host", part.host}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string CheckText(const model::ModelCheck& check, const RenderOptions& options) {
@@ -69,10 +108,10 @@ std::string CheckText(const model::ModelCheck& check, const RenderOptions& optio
   if (card.parameters == 0) {
     return absl::StrCat(ModelOf(options), " can be loaded: ", card.family, "\n");
   }
-  return absl::StrFormat("%s can be loaded: %s, %.1f million parameters, %.1f MB as %s%s\n",
+  return absl::StrFormat("%s can be loaded: %s, %.1f million parameters, %.1f MB as %s%s\n%s",
                          ModelOf(options), card.family, static_cast<double>(card.parameters) / 1e6,
-                         static_cast<double>(card.weight_bytes) / 1e6, DtypeOf(card),
-                         PartsText(options) + AdaptersText(card));
+                         static_cast<double>(WeightBytesOf(card)) / 1e6, DtypeOf(card),
+                         PartsText(options) + AdaptersText(card), FitText(card));
 }
 
 std::string CheckJson(const model::ModelCheck& check, const RenderOptions& options) {
@@ -80,8 +119,9 @@ std::string CheckJson(const model::ModelCheck& check, const RenderOptions& optio
   if (check.status.ok()) {
     line["family"] = check.card.family;
     line["parameters"] = check.card.parameters;
-    line["weightBytes"] = check.card.weight_bytes;
+    line["weightBytes"] = WeightBytesOf(check.card);
     line["dtype"] = DtypeOf(check.card);
+    if (check.card.fit.has_value()) line["fit"] = FitJson(*check.card.fit);
     for (const model::FixedAdapter& adapter : check.card.fixed_adapters) {
       line["adapters"].push_back({{"name", adapter.name},
                                   {"scale", adapter.scale},

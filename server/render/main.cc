@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   }
   kernels::KernelCatalog& catalog = opened->catalog;
   options->peers = opened->peers;
+  if (options->device_memory == 0) options->device_memory = opened->facts.memory_bytes;
   options->computes_in_bf16 = catalog.capability().ComputesInBf16();
   model::AddModelVariants(catalog);
   if (options->check) {

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kernels/base/program/byte_size.h"
 #include "kernels/base/program/flag_checks.h"
 #include "kernels/base/program/flag_spelling.h"
 #include "kernels/base/program/nearest_name.h"
@@ -121,6 +122,23 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
   app.add_option("--device", options.device,
                  "auto (default: the first GPU, else cpu), cpu, cuda:N, a UUID, or two to four: "
                  "cuda:0+cuda:1");
+  app.add_option_function<std::string>(
+         "--device-memory",
+         [&options](const std::string& size) { options.device_memory = *ParseByteSize(size); },
+         "What may be taken of the device's memory, such as 24GB; weights that do not fit stay on "
+         "the host and are copied when they are needed")
+      ->check(WhyNotByteSize);
+  app.add_option_function<std::string>(
+         "--text-place",
+         [&options](const std::string& place) {
+           options.offload.text = place == "host" ? model::Place::kHost : model::Place::kDevice;
+         },
+         "device or host: where the text encoder is; default: by --device-memory")
+      ->check(CLI::IsMember({"device", "host"}));
+  app.add_option("--resident-blocks", options.offload.resident_blocks,
+                 "Blocks of the transformer that stay on the device; the others are copied in each "
+                 "step; default: by --device-memory")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--text-folder", options.text_folder,
                  "Folder with text_encoder/ and tokenizer/, for a model in a single file");
   app.add_option_function<std::vector<std::string>>(
@@ -229,6 +247,8 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.adapters = options.adapters;
   load.manifest_file = options.manifest_file;
   load.random_weights = options.random_weights;
+  load.device_memory = options.device_memory;
+  load.offload = options.offload;
   load.computes_in_bf16 = options.computes_in_bf16;
   load.peers = options.peers;
   return load;

@@ -21,7 +21,9 @@ struct RenderOptions {
   std::string manifest_file;
   std::optional<uint64_t> random_weights;  // the seed of values in place of stored ones
   std::vector<ConditionFile> conditions;
-  std::string dtype;  // empty: best for the device
+  std::string dtype;          // empty: best for the device
+  int64_t device_memory = 0;  // 0: all of a GPU's, and no bound on a CPU
+  model::Offload offload = {};
   std::string device = "auto";
   std::vector<int> peers = {};   // the other members of that device, where it is a group
   bool computes_in_bf16 = true;  // that device

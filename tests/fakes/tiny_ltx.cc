@@ -80,6 +80,14 @@ void TinyFolder::AddUpsampler(const std::string& name) const {
                  WeightsOf(*ReadJsonFile(source + "shapes.json"), 3));
 }
 
+void TinyFolder::SetLayers(int count) const {
+  for (const char* part : {"transformer", "text_encoder"}) {
+    nlohmann::json config = *ReadJsonFile(path() + "/" + part + "/config.json");
+    config["num_layers"] = count;
+    scratch_.Write(std::string(part) + "/config.json", config.dump());
+  }
+}
+
 void TinyFolder::TakeSchedulerOf(const std::string& version) const {
   const std::string file = "/scheduler/scheduler_config.json";
   fs::copy_file(GoldenFolder() + "models/" + version + file, path() + file,

@@ -16,6 +16,9 @@ class TinyFolder {
   const std::string& path() const { return scratch_.path(); }
   // Exchanges the scheduler for that of another generation, as the condition pipeline needs it.
   void TakeSchedulerOf(const std::string& version) const;
+  // Gives its transformer as many blocks, and its text encoder as many layers. Its weights are of
+  // two: load it with random ones.
+  void SetLayers(int count) const;
   // Adds the latent upsampler `name` of tests/golden/upsampler.
   void AddUpsampler(const std::string& name) const;
 

@@ -205,6 +205,15 @@ struct Options {
 void Describe(CLI::App& app, Options& options) {
   app.add_option("--model", options.load.path, "Folder of the model")->required();
   app.add_option("--dtype", options.load.dtype, "fp32, bf16 or fp16");
+  app.add_option("--random-weights", options.load.random_weights,
+                 "Seed of weights for a folder that has only configurations");
+  app.add_option("--device-memory", options.load.device_memory,
+                 "Bytes; weights that do not fit stay on the host. 0: all are on the device");
+  app.add_option("--resident-blocks", options.load.offload.resident_blocks,
+                 "Blocks that stay on the device; the others stream");
+  app.add_flag_callback(
+      "--text-on-host", [&options] { options.load.offload.text = model::Place::kHost; },
+      "The text encoder streams");
   app.add_option("--device", options.device, "cpu, cuda:N, auto, or two to four: cuda:0+cuda:1");
   app.add_option("--library", options.library, "libreel_cuda.so");
   app.add_option("--prompt", options.asked.prompt);
@@ -355,6 +364,13 @@ int Main(Options options) {
     if (!options.sizes.empty()) json["sizes"] = options.sizes;
     if (videos->apart) json["apart"] = true;
     json["dtype"] = options.load.dtype;
+    if (const auto& fit = (*pipeline)->card().fit) {
+      json["streamed_blocks"] = fit->streamed_blocks;
+      json["step_copies"] = fit->step_copies;
+      json["text_copies"] = fit->text_copies;
+      json["planned_bytes"] = fit->device_bytes();
+      json["host_bytes"] = fit->host_bytes();
+    }
     json["device"] = options.device;
     std::cout << json.dump() << std::endl;
   }

@@ -76,10 +76,14 @@ std::unique_ptr<Transformer> LoadTransformer(const TinyFolder& folder, at::Devic
 std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype,
                                const std::vector<int>& peers) {
   LoadOptions options;
-  options.name = "tiny";
-  options.path = folder.path();
   options.dtype = dtype;
   options.peers = peers;
+  return Load(folder, std::move(options));
+}
+
+std::unique_ptr<Pipeline> Load(const TinyFolder& folder, LoadOptions options) {
+  options.name = "tiny";
+  options.path = folder.path();
   auto pipeline = LoadLtxPipeline(options, DeviceUnderTest()->stream);
   EXPECT_TRUE(pipeline.ok()) << pipeline.status();
   return pipeline.ok() ? *std::move(pipeline) : nullptr;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "model/load_options.h"
 #include "model/ltx/transformer.h"
 #include "model/pipeline.h"
 #include "tests/unit/model/bridge/test_run.h"
@@ -34,6 +35,9 @@ GenerationSpec TinySpec(const std::string& kind);
 // On the device under test, and on `peers` beside it. A failure is reported, and null.
 std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype = "fp32",
                                const std::vector<int>& peers = {});
+
+// The same with these options for what they do not name.
+std::unique_ptr<Pipeline> Load(const TinyFolder& folder, LoadOptions options);
 
 // The folder's transformer alone. A failure is reported, and null.
 std::unique_ptr<Transformer> LoadTransformer(const TinyFolder& folder, at::Device device);

@@ -30,8 +30,7 @@ GenerationSpec TinySpec() {
   return spec;
 }
 
-std::unique_ptr<Pipeline> LoadTiny(const TinyFolder& folder) {
-  LoadOptions options;
+std::unique_ptr<Pipeline> LoadTiny(const TinyFolder& folder, LoadOptions options) {
   options.name = "tiny";
   options.path = folder.path();
   options.dtype = "fp32";

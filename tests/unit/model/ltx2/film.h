@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "model/bridge/aten.h"
+#include "model/load_options.h"
 #include "model/pipeline.h"
 #include "tests/fakes/tiny_ltx2.h"
 #include "tests/unit/model/frames/collecting_sink.h"
@@ -20,7 +21,7 @@ inline constexpr int kTinySteps = 3;
 GenerationSpec TinySpec();
 
 // On the device under test, in fp32. A failure is reported, and null.
-std::unique_ptr<Pipeline> LoadTiny(const TinyFolder& folder);
+std::unique_ptr<Pipeline> LoadTiny(const TinyFolder& folder, LoadOptions options = {});
 
 struct Film {
   at::Tensor video, audio;  // tokens [S, C], normalised

@@ -42,6 +42,31 @@ TEST(CheckModel, DescribesWhatCanBeLoaded) {
   EXPECT_EQ(CheckText(card, OptionsFor("")), "testcard can be loaded: test card\n");
 }
 
+TEST(CheckModel, TellsHowWeightsAreHeldWhereThatWasPlanned) {
+  model::ModelCheck check = Good();
+  model::FitPlan& fit = check.card.fit.emplace();
+  fit.resident_blocks = 3;
+  fit.streamed_blocks = 5;
+  fit.ring_slots = 3;
+  fit.slot_bytes = 100'000'000;
+  fit.usable = 2'000'000'000;
+  fit.usual_video = 500'000'000;
+  fit.step_copies = 400'000'000;
+  fit.parts = {{"transformer", 600'000'000, 400'000'000}, {"ring", 300'000'000, 0}};
+  EXPECT_EQ(CheckText(check, OptionsFor("/m")),
+            "/m can be loaded: LTX-Video 0.9.5, 2.0 million parameters, 1000.0 MB as bf16\n"
+            "  transformer: 0.6 GB on the device, 0.4 GB on the host\n"
+            "  ring: 0.3 GB on the device, 0.0 GB on the host\n"
+            "  of 2.0 GB that can be used the default video takes 0.5\n");
+  EXPECT_THAT(CheckJson(check, OptionsFor("/m")),
+              HasSubstr(R"("weightBytes":1000000000,"dtype":"bf16","fit":{"usable":2000000000,)"
+                        R"("deviceBytes":900000000,"hostBytes":400000000,)"
+                        R"("defaultVideo":500000000,"left":600000000,"residentBlocks":3,)"
+                        R"("streamedBlocks":5,"stepCopies":400000000,"textCopies":0,"parts":[)"
+                        R"({"name":"transformer","device":600000000,"host":400000000},)"
+                        R"({"name":"ring","device":300000000,"host":0}]}})"));
+}
+
 TEST(CheckModel, SaysWhatIsWrongAndWhatToDo) {
   const auto of = [](Wrong wrong, absl::Status status) {
     return CheckJson({wrong, std::move(status), {}}, OptionsFor("/m"));
@@ -51,6 +76,7 @@ TEST(CheckModel, SaysWhatIsWrongAndWhatToDo) {
       AllOf(HasSubstr(R"("ok":false,"problem":"none \"here\"")"), HasSubstr("model_index.json")));
   EXPECT_THAT(of(Wrong::kFiles, absl::NotFoundError("vae")), HasSubstr("part of the model"));
   EXPECT_THAT(of(Wrong::kFiles, absl::FailedPreconditionError("x")), HasSubstr("sha256sum"));
+  EXPECT_THAT(of(Wrong::kFiles, absl::ResourceExhaustedError("x")), HasSubstr("more memory"));
   EXPECT_THAT(of(Wrong::kFiles, absl::InvalidArgumentError("x")), HasSubstr("types"));
 }
 

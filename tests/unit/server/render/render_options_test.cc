@@ -73,6 +73,30 @@ TEST(ParseRenderOptions, TakesTheModelThatCameAlongUnlessAnotherIsNamed) {
   EXPECT_EQ(LoadOptionsOf(*parse({})).random_weights, std::nullopt);
 }
 
+TEST(ParseRenderOptions, SayWhereWeightsAre) {
+  int exit_code = 0;
+  const auto parse = [&](std::vector<std::string> extra) {
+    extra.insert(extra.end(), {"--model", "testcard", "--prompt", "x", "--output", "a.mp4"});
+    return ParseRenderOptions(extra, "", exit_code);
+  };
+  const auto options =
+      parse({"--device-memory", "24GB", "--text-place", "host", "--resident-blocks", "7"});
+  ASSERT_TRUE(options);
+  const model::LoadOptions load = LoadOptionsOf(*options);
+  EXPECT_EQ(load.device_memory, 24'000'000'000);
+  EXPECT_EQ(load.offload, (model::Offload{.text = model::Place::kHost, .resident_blocks = 7}));
+  EXPECT_EQ(LoadOptionsOf(*parse({})).offload, model::Offload());
+  EXPECT_EQ(LoadOptionsOf(*parse({"--text-place", "device"})).offload.text, model::Place::kDevice);
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--device-memory", "much"},
+                                                {"--device-memory", "0"},
+                                                {"--text-place", "disk"},
+                                                {"--resident-blocks", "-1"},
+                                                {"--resident-blocks", "x"}}) {
+    EXPECT_FALSE(parse(wrong)) << wrong[1];
+    EXPECT_EQ(exit_code, kUsage);
+  }
+}
+
 TEST(ParseRenderOptions, NamesPartsByTheirFiles) {
   int exit_code = 0;
   const auto parse = [&](std::vector<std::string> extra) {
