@@ -11,6 +11,7 @@
 #include "client/command/quantity.h"
 #include "client/command/video_text.h"
 #include "client/command/weights_check.h"
+#include "kernels/base/program/byte_size.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::client {
@@ -37,7 +38,8 @@ class Doctor {
 
  private:
   Check& Add(const std::string& name, bool ok, const std::string& detail, const std::string& hint) {
-    return checks_.emplace_back(Check{name, ok, detail, ok ? "" : hint});
+    return checks_.emplace_back(
+        Check{.name = name, .ok = ok, .detail = detail, .hint = ok ? "" : hint});
   }
 
   bool Refused(const std::string& name, const absl::Status& status) {
@@ -170,6 +172,7 @@ std::string Text(const std::vector<Check>& checks, bool color) {
     const std::string colored =
         color ? absl::StrCat(check.ok ? "\033[32m" : "\033[1;31m", mark, "\033[0m") : mark;
     absl::StrAppend(&text, colored, "  ", check.name, ": ", check.detail, "\n");
+    for (const std::string& line : check.lines) absl::StrAppend(&text, "         ", line, "\n");
     if (!check.hint.empty()) absl::StrAppend(&text, "         ", check.hint, "\n");
   }
   return text;
@@ -178,10 +181,15 @@ std::string Text(const std::vector<Check>& checks, bool color) {
 std::string Json(const std::vector<Check>& checks) {
   std::string list;
   for (const Check& check : checks) {
+    std::string lines;
+    for (const std::string& line : check.lines) {
+      absl::StrAppend(&lines, lines.empty() ? ",\"lines\":[" : ",", JsonString(line));
+    }
+    if (!lines.empty()) lines += "]";
     absl::StrAppend(&list, list.empty() ? "" : ",", "{\"name\":", JsonString(check.name),
                     ",\"ok\":", check.ok ? "true" : "false",
-                    ",\"detail\":", JsonString(check.detail), ",\"hint\":", JsonString(check.hint),
-                    "}");
+                    ",\"detail\":", JsonString(check.detail), lines,
+                    ",\"hint\":", JsonString(check.hint), "}");
   }
   return absl::StrCat("{\"checks\":[", list, "]}\n");
 }
@@ -214,6 +222,12 @@ void AddDoctor(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}))
       ->needs(model);
   command
+      .add_option("--device-memory", flags->device_memory,
+                  "With --model: plan its weights for a device with so much memory, such as 24GB; "
+                  "as bf16 unless --dtype is given")
+      ->check(WhyNotByteSize)
+      ->needs(model);
+  command
       .add_option("--text-folder", flags->text_folder,
                   "With --model: the folder with text_encoder/ and tokenizer/ of a single file")
       ->needs(model);
@@ -240,7 +254,7 @@ void AddDoctor(CLI::App& app, Action& action) {
       return;
     }
     action = [flags](Session& session) {
-      return Report(session, {CheckWeights(session.folder, *flags)});
+      return Report(session, CheckWeights(session.folder, *flags));
     };
   });
 }

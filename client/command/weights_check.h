@@ -17,6 +17,7 @@ struct Check {
   std::string name;
   bool ok = true;
   std::string detail;
+  std::vector<std::string> lines = {};     // below the detail
   std::string hint;                        // advice; empty if ok
   ExitCode code = ExitCode::kUnavailable;  // if there is a problem
 };
@@ -25,12 +26,13 @@ struct Check {
 struct WeightsFlags {
   std::string path;  // a folder or file, or a name that reel-render knows
   std::string dtype, text_folder, manifest;
+  std::string device_memory;  // "24GB"; set: plan the weights for such a device
   std::optional<uint64_t> random_weights;
   std::vector<std::string> parts;     // "PART=FILE"
   std::vector<std::string> adapters;  // "FILE[:SCALE]"
 };
 
-// `folder`: this program's folder.
-Check CheckWeights(const std::string& folder, const WeightsFlags& flags);
+// `folder`: this program's folder. Of the files; and with a device's memory, whether they fit it.
+std::vector<Check> CheckWeights(const std::string& folder, const WeightsFlags& flags);
 
 }  // namespace reel::client

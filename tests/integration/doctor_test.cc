@@ -85,6 +85,65 @@ TEST_F(Weights, OfNumbersThatAreNoWeightsAreRefused) {
   EXPECT_THAT(found.out, AllOf(HasSubstr("not a type of network weights"), HasSubstr(file)));
 }
 
+// Folders of the released configurations, without weights: sizes are those of the shapes.
+class ReleasedShapes : public Weights {
+ protected:
+  std::string Folder(const std::string& transformer) const {
+    const fs::path golden = std::string(std::getenv("REEL_SOURCE")) + "/tests/golden";
+    const fs::path path = folder_.File(transformer);
+    fs::create_directory(path);
+    fs::copy(golden / "models/0.9.5/scheduler", path / "scheduler");
+    fs::copy(golden / "models/0.9.5/model_index.json", path);
+    fs::copy(golden / "tokenizer", path / "tokenizer");
+    Write(path / "transformer",
+          ConfigIn(golden / ("layouts/transformer-" + transformer + ".json")));
+    Write(path / "vae", ConfigIn(golden / "layouts/vae-0.9.5.json"));
+    Write(path / "text_encoder",
+          R"({"vocab_size": 32128, "d_model": 4096, "d_kv": 64, "d_ff": 10240, "num_heads": 64,)"
+          R"( "num_layers": 24, "feed_forward_proj": "gated-gelu"})");
+    return path.string();
+  }
+  static ProgramResult DoctorOf(const std::string& path, const char* device_memory) {
+    return Doctor({"--model", path, "--random-weights", "1", "--device-memory", device_memory});
+  }
+
+ private:
+  // The value of the first key: {"config":{...},"shapes":...
+  static std::string ConfigIn(const fs::path& layout) {
+    std::ifstream in(layout);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    const size_t begin = text.find(':') + 1;
+    return text.substr(begin, text.find(",\"shapes\"") - begin);
+  }
+  static void Write(const fs::path& folder, const std::string& config) {
+    fs::create_directory(folder);
+    std::ofstream(folder / "config.json") << config;
+  }
+};
+
+TEST_F(ReleasedShapes, AreFittedToADeviceWithoutOne) {
+  const std::string small = Folder("2b"), large = Folder("13b");
+  const std::string whole = DoctorOf(small, "24GB").out;
+  EXPECT_THAT(whole, AllOf(HasSubstr("ok       memory: 24GB: of 22.2 GB that can be used weights "
+                                     "take 15.9 GB, the default video 2.0 GB\n"),
+                           HasSubstr("text encoder: 9.5 GB on the device\n"),
+                           HasSubstr("transformer: 3.8 GB on the device\n"),
+                           HasSubstr("autoencoders: 2.5 GB on the device\n")));
+  EXPECT_THAT(DoctorOf(small, "12GB").out,
+              AllOf(HasSubstr("9.5 GB on the host\n"), HasSubstr("a new text copies 9.3 GB"),
+                    HasSubstr("transformer: 3.8 GB on the device\n")));
+  const ProgramResult streamed = DoctorOf(large, "24GB");
+  EXPECT_EQ(streamed.status, kGood);
+  EXPECT_THAT(
+      streamed.out,
+      AllOf(HasSubstr("model: LTX-Video 0.9.5, random weights, 38 GB as bf16"),
+            HasSubstr("each step copies 10.8 GB to the device"), HasSubstr("23 of 48 blocks\n")));
+  const ProgramResult refused = DoctorOf(large, "6GB");
+  EXPECT_EQ(refused.status, kInvalid);
+  EXPECT_THAT(refused.out, AllOf(HasSubstr("the model does not fit: of 6.0 GB 5.1 can be used"),
+                                 HasSubstr("Take a device with more memory")));
+}
+
 // ListModels, `reel doctor` with and without a server, readiness and the log.
 TEST_F(Weights, ThatAServerCannotLoadAreToldInTheSameWordsEverywhere) {
   const std::string path = Copy("broken");

@@ -79,6 +79,42 @@ TEST_F(RendererTest, AProblemComesWithWhatToDo) {
                   "\n");
 }
 
+TEST_F(RendererTest, APlanForADeviceIsToldPartByPart) {
+  const std::string script =
+      R"(echo '{"ok":true,"family":"LTX 9","weightBytes":38100000000,"dtype":"bf16","fit":{)"
+      R"("usable":22200000000,"deviceBytes":19240000000,"hostBytes":20300000000,)"
+      R"("defaultVideo":2900000000,"left":60000000,"residentBlocks":25,"streamedBlocks":23,)"
+      R"("stepCopies":10800000000,"textCopies":9300000000,"parts":[)"
+      R"({"name":"text encoder","device":0,"host":9500000000},)"
+      R"({"name":"transformer","device":15300000000,"host":10800000000},)"
+      R"({"name":"autoencoders","device":2500000000,"host":0}]}}')";
+  EXPECT_EQ(Doctor(script, {"--device-memory", "24GB"}), 0);
+  EXPECT_EQ(
+      out_,
+      "ok       model: LTX 9, 38 GB as bf16\n"
+      "ok       memory: 24GB: of 22.2 GB that can be used weights take 19.2 GB, the default "
+      "video 2.9 GB\n"
+      "         text encoder: 9.5 GB on the host\n"
+      "         transformer: 15.3 GB on the device, 10.8 GB on the host\n"
+      "         autoencoders: 2.5 GB on the device\n"
+      "         a new text copies 9.3 GB to the device: 372 ms at 25 GB/s\n"
+      "         each step copies 10.8 GB to the device: 432 ms at 25 GB/s, beside its work; 23 "
+      "of 48 blocks\n");
+  EXPECT_EQ(Doctor(script, {"--device-memory", "24GB", "--json"}), 0);
+  EXPECT_NE(out_.find(R"("lines":["text encoder: 9.5 GB on the host","transformer: 15.3 GB on)"),
+            std::string::npos)
+      << out_;
+}
+
+TEST_F(RendererTest, ADeviceForSmallVideosAloneIsToldSo) {
+  const std::string script =
+      R"(echo '{"ok":true,"fit":{"usable":5000000000,"deviceBytes":4000000000,)"
+      R"("defaultVideo":2000000000,"left":-1000000000}}')";
+  EXPECT_EQ(Doctor(script, {"--device-memory", "6GB"}), 0);
+  EXPECT_NE(out_.find("the default video 2.0 GB: only smaller videos fit\n"), std::string::npos)
+      << out_;
+}
+
 TEST_F(RendererTest, FlagsAreHandedOn) {
   const std::string script = R"(echo "{\"ok\":false,\"problem\":\"$*\"}")";
   EXPECT_EQ(Doctor(script, {"--dtype", "fp16", "--text-folder", "/t", "--manifest", "/s"}), 3);
@@ -90,7 +126,14 @@ TEST_F(RendererTest, FlagsAreHandedOn) {
       << out_;
   EXPECT_EQ(Doctor(script, {"--adapter", "/l:0.5", "--adapter", "/k"}), 3);
   EXPECT_NE(out_.find("--model=/m --adapter=/l:0.5 --adapter=/k"), std::string::npos) << out_;
+  // A GPU's type: the one of this machine's CPU would be another.
+  EXPECT_EQ(Doctor(script, {"--device-memory", "24GB"}), 3);
+  EXPECT_NE(out_.find("--model=/m --device-memory=24GB --dtype=bf16"), std::string::npos) << out_;
+  EXPECT_EQ(Doctor(script, {"--device-memory", "24GB", "--dtype", "fp16"}), 3);
+  EXPECT_NE(out_.find("--model=/m --dtype=fp16 --device-memory=24GB"), std::string::npos) << out_;
+  EXPECT_EQ(Doctor(script, {"--device-memory", "much"}), 2);
   EXPECT_EQ(Run({"doctor", "--dtype", "fp16"}), 2);
+  EXPECT_EQ(Run({"doctor", "--device-memory", "24GB"}), 2);
 }
 
 TEST_F(RendererTest, ARendererThatCannotStartIsQuoted) {
