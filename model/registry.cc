@@ -99,6 +99,16 @@ MemoryReturner MemoryReturnerFor([[maybe_unused]] kernels::DeviceStream stream) 
 #endif
 }
 
+absl::Status LimitMemory([[maybe_unused]] kernels::DeviceStream stream,
+                         [[maybe_unused]] const std::vector<int>& peers,
+                         [[maybe_unused]] int64_t bytes) {
+#ifdef REEL_HAS_TORCH
+  REEL_RETURN_IF_ERROR(LimitTorchMemory(stream, bytes));
+  for (const int peer : peers) REEL_RETURN_IF_ERROR(LimitTorchMemory({.device = peer}, bytes));
+#endif
+  return absl::OkStatus();
+}
+
 DeviceProbe DeviceProbeFor([[maybe_unused]] kernels::DeviceStream stream,
                            [[maybe_unused]] const std::vector<int>& peers) {
 #ifdef REEL_HAS_TORCH

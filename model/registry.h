@@ -46,6 +46,12 @@ MemoryReader MemoryReaderFor(kernels::DeviceStream stream, const std::vector<int
 // Frees what this process's allocator caches there; null if it caches nothing.
 MemoryReturner MemoryReturnerFor(kernels::DeviceStream stream);
 
+// Bounds what this process's tensors take of the device, or of each of a group, to so many bytes.
+// Beyond that is RESOURCE_EXHAUSTED. Nothing is bounded on a CPU. FAILED_PRECONDITION: this build
+// cannot.
+absl::Status LimitMemory(kernels::DeviceStream stream, const std::vector<int>& peers,
+                         int64_t bytes);
+
 // Tests that the device, or each of a group, is not lost, after an error that does not say so; null
 // for a CPU.
 DeviceProbe DeviceProbeFor(kernels::DeviceStream stream, const std::vector<int>& peers = {});

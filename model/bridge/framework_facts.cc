@@ -7,8 +7,11 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "kernels/base/status_macros.h"
+#include "model/bridge/torch_cuda_library.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
+#include "model/torch_cuda/memory_limit.h"
 
 namespace reel::model {
 namespace {
@@ -76,6 +79,21 @@ MemoryReturner TorchMemoryReturner(kernels::DeviceStream stream) {
       return absl::OkStatus();
     }).IgnoreError();  // what cannot be given back is missed by whoever asks next
   };
+}
+
+absl::Status LimitTorchMemory(kernels::DeviceStream stream, int64_t bytes) {
+  if (stream.device < 0) return absl::OkStatus();
+  return TorchGuard([&]() -> absl::Status {
+    REEL_RETURN_IF_ERROR(TorchDeviceOf(stream).status());
+    const auto limit = reinterpret_cast<MemoryLimitEntry>(FindInTorchCuda(kMemoryLimitEntry));
+    if (limit == nullptr) {
+      return absl::FailedPreconditionError(
+          "the device's memory cannot be limited: libreel_torch_cuda.so does not lie beside "
+          "libreel_cuda.so");
+    }
+    limit(stream.device, bytes);
+    return absl::OkStatus();
+  });
 }
 
 std::string FrameworkVersion() { return TORCH_VERSION; }

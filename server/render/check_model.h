@@ -12,8 +12,8 @@
 namespace reel::render {
 
 // The result of a model's check: a sentence for people, or one line of JSON with `model` and `ok`.
-// Behind that are `family`, `parameters`, `weightBytes`, `dtype` and with a plan `fit`, or `problem`
-// and `advice`.
+// Behind that are `family`, `parameters`, `weightBytes`, `dtype` and with a plan `fit`, or
+// `problem` and `advice`.
 std::string CheckText(const model::ModelCheck& check, const RenderOptions& options);
 std::string CheckJson(const model::ModelCheck& check, const RenderOptions& options);
 

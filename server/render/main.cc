@@ -31,7 +31,16 @@ int main(int argc, char** argv) {
   }
   kernels::KernelCatalog& catalog = opened->catalog;
   options->peers = opened->peers;
-  if (options->device_memory == 0) options->device_memory = opened->facts.memory_bytes;
+  if (options->device_memory > 0) {
+    if (const absl::Status limited =
+            model::LimitMemory(opened->stream, opened->peers, options->device_memory);
+        !limited.ok()) {
+      console.Error("--device-memory: " + std::string(limited.message()));
+      return render::kFailed;
+    }
+  } else {
+    options->device_memory = opened->facts.memory_bytes;
+  }
   options->computes_in_bf16 = catalog.capability().ComputesInBf16();
   model::AddModelVariants(catalog);
   if (options->check) {

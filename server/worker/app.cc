@@ -70,10 +70,25 @@ void OpenPlugins(const WorkerFlags& flags, kernels::OpenedDevice& device, Worker
   link.Report({.worker = {}, .ref = {}, .event = KernelsListed{device.catalog.List(), listings}});
 }
 
+// Without the limit the front's account is all that holds models and videos to it.
+void LimitMemoryTo(const kernels::OpenedDevice& opened, const WorkerSettings& settings) {
+  if (settings.memory_bytes == 0) return;
+  const absl::Status limited =
+      model::LimitMemory(opened.stream, opened.peers, settings.memory_bytes);
+  if (limited.ok()) return;
+  Log(LogLevel::kWarning, "memory_bytes is no hard limit here", {{"error", limited}});
+}
+
 std::vector<int> DevicesOf(const kernels::OpenedDevice& opened) {
   std::vector<int> ranks = {opened.stream.device};
   ranks.insert(ranks.end(), opened.peers.begin(), opened.peers.end());
   return ranks;
+}
+
+// What models and videos may take; 0 on a CPU.
+int64_t DeviceMemoryOf(const kernels::OpenedDevice& opened, const WorkerSettings& settings) {
+  const int64_t all = opened.facts.memory_bytes;
+  return settings.memory_bytes > 0 ? std::min(all, settings.memory_bytes) : all;
 }
 
 EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerSettings& settings,
@@ -89,6 +104,7 @@ EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerS
                         .read_energy = Sampled(std::move(energy)),
                         .probe_device = model::DeviceProbeFor(opened.stream, opened.peers),
                         .memory_bytes = settings.memory_bytes,
+                        .device_memory = DeviceMemoryOf(opened, settings),
                         .return_memory = model::MemoryReturnerFor(opened.stream),
                         .encoder_threads = settings.encoder_threads};
   if (opened.stream.device < 0 && settings.memory_bytes > 0) {
@@ -131,6 +147,7 @@ int RunWorker(const WorkerFlags& flags) {
   }
   WorkerLink& link = **connected;
   OpenPlugins(flags, *opened, link);
+  LimitMemoryTo(*opened, link.settings());
 
   const auto timer = kernels::TimerFor(*opened);
   Engine engine(EngineOptionsOf(*opened, link.settings(), options.device, timer.get(),

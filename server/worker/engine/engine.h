@@ -47,6 +47,9 @@ struct EngineOptions {
   model::DeviceProbe probe_device = nullptr;
   // The bytes that the allocator may keep while nothing moves; what is above is freed. 0: no bound.
   int64_t memory_bytes = 0;
+  // What models plan their weights for; 0: they keep all of them on the device. On a CPU always 0:
+  // it has no memory of its own.
+  int64_t device_memory = 0;
   // Null: there is no caching allocator.
   model::MemoryReturner return_memory = nullptr;
   // Accounts for weights, and for the test card, where a device has no memory of its own; null:

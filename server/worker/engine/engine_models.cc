@@ -13,6 +13,7 @@ namespace reel::worker {
 void Engine::Impl::CarryOut(LoadModel& command) {
   const std::string name = command.options.name;
   command.options.peers = options_.peers;
+  if (options_.device_memory > 0) command.options.device_memory = options_.device_memory;
   command.options.computes_in_bf16 = catalog_.capability().ComputesInBf16();
   if (command.revision != 0) {
     // A later revision supersedes one that is still loading.

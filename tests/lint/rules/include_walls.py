@@ -40,7 +40,7 @@ GROUND_FLOOR = ["kernels/base/digest/", "kernels/base/program/", "kernels/base/s
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
 OPERATOR_TABLE = r"kernels/operators\.def"  # rows of macros
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
-TORCH_CUDA_ENTRIES = r"model/torch_cuda/(copy_lane|cudnn_convolutions|graph_recorder|lt_products|peer_link)\.h"  # of a library that is opened
+TORCH_CUDA_ENTRIES = r"model/torch_cuda/(copy_lane|cudnn_convolutions|graph_recorder|lt_products|memory_limit|peer_link)\.h"  # of a library that is opened
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
 # It shows that what families share is enough for one.
 TOY_FAMILY = r"tests/toy_family/toy_(network|pipeline)\."
