@@ -46,16 +46,17 @@ const LtxGeneration& Mine(const FamilyGeneration& generation) {
 
 // Each number of jobs that share a step has graphs of its own, with copies of their texts: of 16
 // clips of 256x256x25 0.9 GB. All of them are freed when memory is short.
-int64_t GraphBytesOf(at::Device device) {
+int64_t GraphBytesOf(const LoadOptions& options, at::Device device) {
   const MemoryReader read = TorchMemoryReader({.device = device.is_cuda() ? device.index() : -1});
-  return std::max(VelocityGraphs::Cache::kMostBytes, read == nullptr ? 0 : read().total / 16);
+  const int64_t total = read == nullptr ? 0 : read().total;
+  const int64_t memory = options.device_memory > 0 ? options.device_memory : total;
+  return std::max(VelocityGraphs::Cache::kMostBytes, memory / 16);
 }
 
-std::unique_ptr<Denoiser> MakeDenoiser(const LtxModel& model) {
+std::unique_ptr<Denoiser> MakeDenoiser(const LtxModel& model, int64_t graph_bytes) {
   auto recorder = MakeGraphRecorder(model.device);
   if (model.crew == nullptr) {
-    return std::make_unique<Denoiser>(model.transformer, std::move(recorder),
-                                      GraphBytesOf(model.device));
+    return std::make_unique<Denoiser>(model.transformer, std::move(recorder), graph_bytes);
   }
   std::vector<const Transformer*> peers;
   for (const PeerParts& peer : model.peers) peers.push_back(&peer.transformer);
@@ -73,10 +74,10 @@ class LtxWalk final : public StepWalk {
 
 class LtxPipeline final : public FamilyPipeline {
  public:
-  LtxPipeline(std::unique_ptr<LtxModel> model, ModelCard card)
+  LtxPipeline(std::unique_ptr<LtxModel> model, ModelCard card, int64_t graph_bytes)
       : FamilyPipeline(std::move(card), model->device),
         model_(std::move(model)),
-        denoiser_(MakeDenoiser(*model_)) {}
+        denoiser_(MakeDenoiser(*model_, graph_bytes)) {}
 
   PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
   int64_t kept_bytes() const override {
@@ -225,7 +226,8 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& opt
                           LoadLtxModel(options, device, Values::kStored, fitted));
     REEL_ASSIGN_OR_RETURN(ModelCard card, WholeCardOf(*model, options));
     if (plan.has_value()) ApplyPlan(*plan, SizesOf(*model), card);
-    return std::make_unique<LtxPipeline>(std::move(model), std::move(card));
+    return std::make_unique<LtxPipeline>(std::move(model), std::move(card),
+                                         GraphBytesOf(options, device));
   });
 }
 
