@@ -46,6 +46,22 @@ function(reel_operator_sources variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
+# Writes kernels/made/operator_headers.h to the build folder: the header of every operator that has one of its own.
+function(reel_operator_headers)
+  reel_operator_rows(rows OPERATOR HOST_OPERATOR)
+  set(headers)
+  foreach(row ${rows})
+    reel_columns("${row}" op name files)
+    if(EXISTS ${REEL_KERNELS}/${files}.h)
+      list(APPEND headers "#include \"kernels/${files}.h\"")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES headers)
+  list(JOIN headers "\n" headers)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/kernels/made/operator_headers.h @ONLY CONTENT
+    "// Made from kernels/operators.def by kernels/operators.cmake.\n#pragma once\n\n@headers@\n")
+endfunction()
+
 # sm90_e4m3 of a/b is in a/b_e4m3_sm90.cu.
 function(reel_cuda_file_name variable files variant)
   string(REGEX REPLACE "^(sm[0-9]+)_(.+)$" "\\2_\\1" suffix ${variant})

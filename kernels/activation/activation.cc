@@ -46,6 +46,17 @@ void CheckHalves(const GatedActivationArgs& args, ArgumentChecks& checks) {
 
 }  // namespace
 
+absl::Status ReadKind(const std::string& name, Activation& kind) {
+  for (const Activation each : {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick,
+                                Activation::kSilu, Activation::kFatRelu}) {
+    if (name != KindName(each)) continue;
+    kind = each;
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "An activation is gelu, gelu_tanh, gelu_quick, silu or fatrelu, not '", name, "'"));
+}
+
 OpVariants ActivationCpuVariants() {
   return MakeVariants<ActivationParams>("activation", kCpuVariants);
 }

@@ -14,4 +14,21 @@ enum class Activation : int32_t {
   kFatRelu,    // x, or 0 where x <= threshold
 };
 
+// As torch's operators are told it.
+constexpr const char* KindName(Activation kind) {
+  switch (kind) {
+    case Activation::kGeluErf:
+      return "gelu";
+    case Activation::kGeluTanh:
+      return "gelu_tanh";
+    case Activation::kGeluQuick:
+      return "gelu_quick";
+    case Activation::kSilu:
+      return "silu";
+    case Activation::kFatRelu:
+      return "fatrelu";
+  }
+  return "";
+}
+
 }  // namespace reel::kernels

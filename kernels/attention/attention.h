@@ -12,39 +12,68 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "absl/status/status.h"
+#include "kernels/base/operands.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
-struct AttentionArgs {
-  TensorView q;                           // [B, S, N, Dh]
-  TensorView k;                           // [B, L, N, Dh]
-  TensorView v;                           // [B, L, N, Dh]
-  std::optional<TensorView> bias;         // [1 or B, 1 or N, 1 or S, L], q's dtype or fp32
-  std::optional<TensorView> key_lengths;  // int32 [B]: number of keys that count
-  std::optional<TensorView> q_scale;      // fp32 [B, S]: factor for each query's scores
-  TensorView out;                         // like q; overlaps nothing
-  double scale = 0;                       // 0: 1 / sqrt(Dh)
+template <typename T>
+struct AttentionOperands {
+  typename T::In q;                      // [B, S, N, Dh]
+  typename T::In k;                      // [B, L, N, Dh]
+  typename T::In v;                      // [B, L, N, Dh]
+  typename T::MaybeIn bias = {};         // [1 or B, 1 or N, 1 or S, L], q's dtype or fp32
+  typename T::MaybeIn key_lengths = {};  // int32 [B]: number of keys that count
+  typename T::MaybeIn q_scale = {};      // fp32 [B, S]: factor for each query's scores
+  typename T::Out out;                   // like q; overlaps nothing
+  double scale = 0;                      // 0: 1 / sqrt(Dh)
   // uint8 of at least AttentionScratchBytes. Setting it allows 8 bits, so that sm90_e4m3 or
   // sm90_int8 may take the call; those variants need it. Its contents afterwards are undefined.
-  std::optional<TensorView> scratch = std::nullopt;
+  typename T::MaybeOut scratch = {};
   bool int8_scores = false;  // q and k in int8: more accurate than e4m3, and slower
-};
 
-struct AttentionRestArgs {
-  TensorView q;         // [B, S, N, Dh]
-  TensorView k;         // [B, L, N, Dh]
-  TensorView v;         // [B, L, N, Dh]
-  TensorView before;    // like q
-  TensorView log_sums;  // fp32 [B, S, N]; minus infinity: no key so far
-  TensorView out;       // like q; may be `before`, overlaps nothing else
-  double scale = 0;     // 0: 1 / sqrt(Dh)
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"q"}, calls.q...);
+    see(Operand{"k"}, calls.k...);
+    see(Operand{"v"}, calls.v...);
+    see(Operand{"bias"}, calls.bias...);
+    see(Operand{"key_lengths"}, calls.key_lengths...);
+    see(Operand{"q_scale"}, calls.q_scale...);
+    see(Output("out"), calls.out...);
+    see(Option("scale"), calls.scale...);
+    see(Unlisted("scratch"), calls.scratch...);
+    see(Unlisted("int8_scores"), calls.int8_scores...);
+  }
 };
+using AttentionArgs = AttentionOperands<Views>;
+
+template <typename T>
+struct AttentionRestOperands {
+  typename T::In q;         // [B, S, N, Dh]
+  typename T::In k;         // [B, L, N, Dh]
+  typename T::In v;         // [B, L, N, Dh]
+  typename T::In before;    // like q
+  typename T::In log_sums;  // fp32 [B, S, N]; minus infinity: no key so far
+  typename T::Out out;      // like q; may be `before`, overlaps nothing else
+  double scale = 0;         // 0: 1 / sqrt(Dh)
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"q"}, calls.q...);
+    see(Operand{"k"}, calls.k...);
+    see(Operand{"v"}, calls.v...);
+    see(Operand{"before"}, calls.before...);
+    see(Operand{"log_sums"}, calls.log_sums...);
+    see(Output("out"), calls.out...);
+    see(Option("scale"), calls.scale...);
+  }
+};
+using AttentionRestArgs = AttentionRestOperands<Views>;
 
 // Statuses as in RmsNorm; also INVALID_ARGUMENT for sizes that do not match.
 absl::Status Attention(const AttentionArgs& args, const Execution& run);

@@ -6,29 +6,46 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "absl/status/status.h"
+#include "kernels/base/operands.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
-struct ChannelNormSiluArgs {
-  TensorView x;  // [B,F,H,W,C]; channels-last memory of [B,C,F,H,W] is fast
-  std::optional<TensorView> residual = {};  // like x
-  std::optional<TensorView> bias = {};      // [C]
-  std::optional<TensorView> scale, shift;   // [B,C], both or none
+template <typename T>
+struct ChannelNormSiluOperands {
+  typename T::In x;                   // [B,F,H,W,C]; channels-last memory of [B,C,F,H,W] is fast
+  typename T::MaybeIn residual = {};  // like x
+  typename T::MaybeIn bias = {};      // [C]
+  typename T::MaybeIn scale = {}, shift = {};  // [B,C], both or none
   // [B, pad_front + F + pad_back, H, W, C]: copies of the first frame, the frames, copies of the
   // last. Overlaps nothing.
-  TensorView out;
-  std::optional<TensorView> sum = {};  // like x: c, rounded; overlaps nothing
-  int64_t pad_front = 0;               // decoder (1,1), causal encoder (2,0)
+  typename T::Out out;
+  typename T::MaybeOut sum = {};  // like x: c, rounded; overlaps nothing
+  int64_t pad_front = 0;          // decoder (1,1), causal encoder (2,0)
   int64_t pad_back = 0;
   bool silu = true;
   double eps = 1e-8;
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"x"}, calls.x...);
+    see(Operand{"scale"}, calls.scale...);
+    see(Operand{"shift"}, calls.shift...);
+    see(Operand{"residual"}, calls.residual...);
+    see(Operand{"bias"}, calls.bias...);
+    see(Output("out"), calls.out...);
+    see(Output("sum", OperandForm::kSum), calls.sum...);
+    see(Size("pad_front"), calls.pad_front...);
+    see(Size("pad_back"), calls.pad_back...);
+    see(Option("silu"), calls.silu...);
+    see(Option("eps"), calls.eps...);
+  }
 };
+using ChannelNormSiluArgs = ChannelNormSiluOperands<Views>;
 
 // Statuses as in RmsNorm; also INVALID_ARGUMENT for padding without frames.
 absl::Status ChannelNormSilu(const ChannelNormSiluArgs& args, const Execution& run);

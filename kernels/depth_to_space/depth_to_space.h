@@ -5,22 +5,32 @@
 // where drop is 1 if the first frame of each clip is left out.
 #pragma once
 
-#include <optional>
-
 #include "absl/status/status.h"
+#include "kernels/base/operands.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
-struct DepthToSpaceArgs {
-  TensorView x;                             // [B,F,H,W,8C]
-  std::optional<TensorView> bias = {};      // [8C]
-  std::optional<TensorView> residual = {};  // [B,F,H,W,8R], R divides C
-  TensorView out;                           // [B, 2F - drop, 2H, 2W, C]; overlaps nothing
+template <typename T>
+struct DepthToSpaceOperands {
+  typename T::In x;                   // [B,F,H,W,8C]
+  typename T::MaybeIn bias = {};      // [8C]
+  typename T::MaybeIn residual = {};  // [B,F,H,W,8R], R divides C
+  typename T::Out out;                // [B, 2F - drop, 2H, 2W, C]; overlaps nothing
   bool drop_first = false;
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"x"}, calls.x...);
+    see(Operand{"bias"}, calls.bias...);
+    see(Operand{"residual"}, calls.residual...);
+    see(Output("out"), calls.out...);
+    see(Option("drop_first"), calls.drop_first...);
+  }
 };
+using DepthToSpaceArgs = DepthToSpaceOperands<Views>;
 
 // Statuses as in RmsNorm.
 absl::Status DepthToSpace(const DepthToSpaceArgs& args, const Execution& run);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "kernels/base/operands.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
@@ -14,12 +15,22 @@ namespace reel::kernels {
 
 inline constexpr int64_t kTurnedTogether = 32;
 
-struct Int8RowsArgs {
-  TensorView x;      // [..., D], rank 1 to 5
-  TensorView out;    // int8, the sizes of x
-  TensorView scale;  // fp32 [...], one a row
+template <typename T>
+struct Int8RowsOperands {
+  typename T::In x;       // [..., D], rank 1 to 5
+  typename T::Out out;    // int8, the sizes of x
+  typename T::Out scale;  // fp32 [...], one a row
   bool gelu = false;
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"x"}, calls.x...);
+    see(Output("out"), calls.out...);
+    see(Output("scale"), calls.scale...);
+    see(Option("gelu"), calls.gelu...);
+  }
 };
+using Int8RowsArgs = Int8RowsOperands<Views>;
 
 absl::Status Int8Rows(const Int8RowsArgs& args, const Execution& run);
 

@@ -12,21 +12,30 @@
 // `static_scale` is there.
 #pragma once
 
-#include <optional>
-
 #include "absl/status/status.h"
+#include "kernels/base/operands.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
-struct QuantizeRowsArgs {
-  TensorView x;                            // [..., D], rank 1 to 5
-  TensorView out;                          // e4m3, the sizes of x
-  std::optional<TensorView> scale;         // fp32 [...]: written, one a row
-  std::optional<TensorView> static_scale;  // fp32 [1]: read
+template <typename T>
+struct QuantizeRowsOperands {
+  typename T::In x;                       // [..., D], rank 1 to 5
+  typename T::Out out;                    // e4m3, the sizes of x
+  typename T::MaybeOut scale = {};        // fp32 [...]: written, one a row
+  typename T::MaybeIn static_scale = {};  // fp32 [1]: read
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"x"}, calls.x...);
+    see(Operand{"static_scale"}, calls.static_scale...);
+    see(Output("out"), calls.out...);
+    see(Output("scale"), calls.scale...);
+  }
 };
+using QuantizeRowsArgs = QuantizeRowsOperands<Views>;
 
 absl::Status QuantizeRows(const QuantizeRowsArgs& args, const Execution& run);
 

@@ -2,6 +2,7 @@
 #include "kernels/rows/fused_ops_schema.h"
 
 #include <algorithm>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -53,7 +54,7 @@ std::vector<FusedOperand> FusedOutputs(const FusedOp& op) {
   return outputs;
 }
 
-FusedSchema SchemaOf(const FusedOp& op, unsigned codes) {
+OperandSchema SchemaOf(const FusedOp& op, unsigned codes) {
   std::vector<std::string> outputs;
   for (const FusedOperand& output : FusedOutputs(op)) {
     outputs.push_back(absl::StrCat("Tensor(", outputs.empty() ? "a" : "b", "!) ", output.name));

@@ -3,9 +3,9 @@
 // schemas and other callers derive theirs.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "kernels/base/operand_schema.h"
 #include "kernels/rows/fused_norm_call.h"
 
 namespace reel::kernels {
@@ -29,14 +29,7 @@ std::vector<FusedOperand> FusedInputs(const FusedOp& op);
 // The norm, if any, then the sum. A norm in codes adds out_scale after them.
 std::vector<FusedOperand> FusedOutputs(const FusedOp& op);
 
-// In torch's schema language: "Tensor(a!) out, Tensor(b!) sum", "(Tensor, Tensor)", "Tensor x,
-// Tensor? y, *, float eps=1e-6".
-struct FusedSchema {
-  std::string outputs;
-  std::string returns;
-  std::string arguments;
-};
 // `codes`: kE4m3 or kInt8 for a norm in codes, or 0.
-FusedSchema SchemaOf(const FusedOp& op, unsigned codes);
+OperandSchema SchemaOf(const FusedOp& op, unsigned codes);
 
 }  // namespace reel::kernels

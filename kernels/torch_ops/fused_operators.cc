@@ -33,14 +33,14 @@ template <const FusedOp& kOp, unsigned kForm>
 TorchOutputs Allocate(const TorchCall& call) {
   constexpr bool kBoth = kOp.has(kNormed) && kOp.has(kSum);
   if constexpr (kForm == 0) return kBoth ? LikeXTwice(call) : LikeX(call);
-  TorchOutputs outputs = kForm == kInt8 ? TurnedX(call) : QuantizedX(call, "static_out_scale");
+  TorchOutputs outputs = kForm == kInt8 ? TurnedX(call) : CodesOfX(call);
   if (kBoth) outputs.insert(outputs.begin() + 1, LikeX(call).front());
   return outputs;
 }
 
 template <const FusedOp& kOp, unsigned kForm>
 TorchOperator Operator() {
-  FusedSchema schema = SchemaOf(kOp, kForm);
+  OperandSchema schema = SchemaOf(kOp, kForm);
   return {.name = absl::StrCat(kOp.name, kForm == kE4m3   ? "_e4m3"
                                          : kForm == kInt8 ? "_int8"
                                                           : ""),

@@ -32,9 +32,8 @@ constexpr char kVariant[] = "str? variant=None";
 
 std::vector<TorchOperator> AllOperators() {
   std::vector<TorchOperator> all;
-  for (const auto& part : {NormOperators(), FusedOperators(), LinearOperators(),
-                           ConvolutionOperators(), RopeOperators(), ActivationOperators(),
-                           VideoOperators(), QuantizeOperators(), AttentionOperators()}) {
+  for (const auto& part : {DescribedOperators(), FusedOperators(), LinearOperators(),
+                           ConvolutionOperators(), RopeOperators(), VideoOperators()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -8,23 +8,6 @@
 namespace reel::kernels {
 namespace {
 
-absl::Status RunRope1d(const TorchCall& call, const Execution& run) {
-  return Rope1d({.q = call.View("q"),
-                 .q_out = call.View("q_out"),
-                 .k = call.OptionalView("k"),
-                 .k_out = call.OptionalView("k_out"),
-                 .positions = call.OptionalView("positions"),
-                 .k_positions = call.OptionalView("k_positions"),
-                 .offset = call.Integer("offset"),
-                 .rotary_dim = call.OptionalInteger("rotary_dim"),
-                 .interleaved = call.Flag("interleaved"),
-                 .theta = call.Real("theta"),
-                 .norm_eps = call.OptionalReal("norm_eps"),
-                 .q_weight = call.OptionalView("q_weight"),
-                 .k_weight = call.OptionalView("k_weight")},
-                run);
-}
-
 absl::Status RunRope3d(const TorchCall& call, const Execution& run) {
   Rope3dArgs args;
   args.q = call.View("q");
@@ -85,11 +68,6 @@ constexpr char kTwo[] = "(Tensor, Tensor)";
 
 std::vector<TorchOperator> RopeOperators() {
   return {
-      {"rope_1d", "rope_1d", kQk, kTwo,
-       "Tensor q, Tensor? k=None, Tensor? positions=None, Tensor? k_positions=None, *, "
-       "int offset=0, int? rotary_dim=None, bool interleaved=True, float theta=10000.0, "
-       "float? norm_eps=None, Tensor? q_weight=None, Tensor? k_weight=None",
-       LikeQk, RunRope1d},
       {"rope_3d", "rope_3d", kQk, kTwo,
        "Tensor q, Tensor? k, SymInt frames, SymInt height, SymInt width, *, "
        "int[]? split=None, float[] theta=[10000.0, 10000.0, 10000.0]",

@@ -36,6 +36,19 @@ class TorchCall {
   std::vector<int64_t> Integers(const char* name) const;
   std::vector<double> Reals(const char* name) const { return Value(name).toDoubleVector(); }
 
+  // The same, by the type of what is read.
+  void Read(const char* name, TensorView& value) const { value = View(name); }
+  void Read(const char* name, std::optional<TensorView>& value) const {
+    value = OptionalView(name);
+  }
+  void Read(const char* name, bool& value) const { value = Flag(name); }
+  void Read(const char* name, int64_t& value) const { value = Integer(name); }
+  void Read(const char* name, double& value) const { value = Real(name); }
+  void Read(const char* name, std::optional<int64_t>& value) const {
+    value = OptionalInteger(name);
+  }
+  void Read(const char* name, std::optional<double>& value) const { value = OptionalReal(name); }
+
   // The call's device: CUDA if one of its tensors is there.
   at::Device device() const;
 

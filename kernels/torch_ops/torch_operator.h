@@ -39,27 +39,33 @@ struct TorchOperator {
   const AtenForm* aten = nullptr;
 };
 
-std::vector<TorchOperator> NormOperators();
+std::vector<TorchOperator> DescribedOperators();
 std::vector<TorchOperator> FusedOperators();
 std::vector<TorchOperator> LinearOperators();
 std::vector<TorchOperator> ConvolutionOperators();
 std::vector<TorchOperator> RopeOperators();
-std::vector<TorchOperator> ActivationOperators();
 std::vector<TorchOperator> VideoOperators();
-std::vector<TorchOperator> QuantizeOperators();
-std::vector<TorchOperator> AttentionOperators();
 
 // A contiguous tensor in the type of `x`, for operators' `allocate`.
 at::Tensor EmptyBeside(const at::Tensor& x, c10::SymIntArrayRef sizes);
 // One or two tensors like the argument `x`.
 TorchOutputs LikeX(const TorchCall& call);
 TorchOutputs LikeXTwice(const TorchCall& call);
-// The argument `x` as e4m3, and a scale for each of its rows, unless `given`, an argument, is one
-// scale for all.
-TorchOutputs QuantizedX(const TorchCall& call, const char* given);
+// The argument `x` as e4m3, and a scale for each of its rows, unless the call gives one for all: as
+// `static_out_scale`, or as `static_scale`.
+TorchOutputs CodesOfX(const TorchCall& call);
+TorchOutputs QuantizedX(const TorchCall& call);
 // The argument `x` as int8, and a scale for each of its rows.
 TorchOutputs TurnedX(const TorchCall& call);
-// Like q, and like k if it is given.
+// Half as wide as x, or like x with a separate value. The call refuses what does not fit.
+TorchOutputs HalfOfX(const TorchCall& call);
+// x [B,F,H,W,C] with its padding; and a sum like x.
+TorchOutputs PaddedX(const TorchCall& call);
+TorchOutputs PaddedXAndSum(const TorchCall& call);
+// x [B,F,H,W,8C] with twice the frames, rows and columns.
+TorchOutputs DoubledX(const TorchCall& call);
+// Like q; and like k if it is given.
+TorchOutputs LikeQ(const TorchCall& call);
 TorchOutputs LikeQk(const TorchCall& call);
 
 }  // namespace reel::kernels

@@ -7,8 +7,8 @@ namespace reel::kernels {
 namespace {
 
 // Codes like `x`, and a scale for each row or an undefined tensor.
-TorchOutputs CodesOfX(const TorchCall& call, at::ScalarType type, const char* name,
-                      bool with_scales) {
+TorchOutputs CodesLikeX(const TorchCall& call, at::ScalarType type, const char* name,
+                        bool with_scales) {
   const at::Tensor x = call.Tensor("x");
   const auto sizes = x.sym_sizes();
   TORCH_CHECK_VALUE(!sizes.empty(), "x must have at least one dimension to become ", name);
@@ -35,11 +35,51 @@ TorchOutputs LikeXTwice(const TorchCall& call) {
   return {EmptyBeside(x, x.sym_sizes()), EmptyBeside(x, x.sym_sizes())};
 }
 
-TorchOutputs QuantizedX(const TorchCall& call, const char* given) {
-  return CodesOfX(call, at::kFloat8_e4m3fn, "e4m3", !call.Has(given));
+TorchOutputs CodesOfX(const TorchCall& call) {
+  return CodesLikeX(call, at::kFloat8_e4m3fn, "e4m3", !call.Has("static_out_scale"));
 }
 
-TorchOutputs TurnedX(const TorchCall& call) { return CodesOfX(call, at::kChar, "int8", true); }
+TorchOutputs QuantizedX(const TorchCall& call) {
+  return CodesLikeX(call, at::kFloat8_e4m3fn, "e4m3", !call.Has("static_scale"));
+}
+
+TorchOutputs TurnedX(const TorchCall& call) { return CodesLikeX(call, at::kChar, "int8", true); }
+
+TorchOutputs HalfOfX(const TorchCall& call) {
+  const at::Tensor x = call.Tensor("x");
+  auto sizes = x.sym_sizes().vec();
+  if (!call.Has("value") && !sizes.empty()) sizes.back() = sizes.back() / 2;
+  return {EmptyBeside(x, sizes)};
+}
+
+TorchOutputs PaddedX(const TorchCall& call) {
+  const at::Tensor x = call.Tensor("x");
+  auto sizes = x.sym_sizes().vec();
+  TORCH_CHECK_VALUE(sizes.size() == 5, "channel_norm_silu: x is [B,F,H,W,C], not of rank ",
+                    sizes.size());
+  sizes[1] = sizes[1] + call.Size("pad_front") + call.Size("pad_back");
+  return {EmptyBeside(x, sizes)};
+}
+
+TorchOutputs PaddedXAndSum(const TorchCall& call) {
+  return {PaddedX(call).front(), LikeX(call).front()};
+}
+
+TorchOutputs DoubledX(const TorchCall& call) {
+  const at::Tensor x = call.Tensor("x");
+  auto sizes = x.sym_sizes().vec();
+  TORCH_CHECK_VALUE(sizes.size() == 5, "depth_to_space: x is [B,F,H,W,8C], not of rank ",
+                    sizes.size());
+  for (size_t d = 1; d < 4; ++d) sizes[d] = sizes[d] * 2;
+  if (call.Flag("drop_first")) sizes[1] = sizes[1] - 1;
+  sizes[4] = sizes[4] / 8;
+  return {EmptyBeside(x, sizes)};
+}
+
+TorchOutputs LikeQ(const TorchCall& call) {
+  const at::Tensor q = call.Tensor("q");
+  return {EmptyBeside(q, q.sym_sizes())};
+}
 
 TorchOutputs LikeQk(const TorchCall& call) {
   const at::Tensor q = call.Tensor("q");

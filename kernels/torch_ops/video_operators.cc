@@ -3,68 +3,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/channel_norm_silu/channel_norm_silu.h"
-#include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/torch_ops/torch_operator.h"
 
 namespace reel::kernels {
 namespace {
-
-ChannelNormSiluArgs ChannelNormOf(const TorchCall& call) {
-  return {.x = call.View("x"),
-          .residual = call.OptionalView("residual"),
-          .bias = call.OptionalView("bias"),
-          .scale = call.OptionalView("scale"),
-          .shift = call.OptionalView("shift"),
-          .out = call.View("out"),
-          .pad_front = call.Integer("pad_front"),
-          .pad_back = call.Integer("pad_back"),
-          .silu = call.Flag("silu"),
-          .eps = call.Real("eps")};
-}
-
-absl::Status RunChannelNormSilu(const TorchCall& call, const Execution& run) {
-  return ChannelNormSilu(ChannelNormOf(call), run);
-}
-absl::Status RunChannelNormSiluSum(const TorchCall& call, const Execution& run) {
-  ChannelNormSiluArgs args = ChannelNormOf(call);
-  args.sum = call.View("sum");
-  return ChannelNormSilu(args, run);
-}
-
-TorchOutputs PaddedOutput(const TorchCall& call) {
-  const at::Tensor x = call.Tensor("x");
-  auto sizes = x.sym_sizes().vec();
-  TORCH_CHECK_VALUE(sizes.size() == 5, "channel_norm_silu: x is [B,F,H,W,C], not of rank ",
-                    sizes.size());
-  sizes[1] = sizes[1] + call.Size("pad_front") + call.Size("pad_back");
-  return {EmptyBeside(x, sizes)};
-}
-
-TorchOutputs PaddedOutputAndSum(const TorchCall& call) {
-  return {PaddedOutput(call).front(), LikeX(call).front()};
-}
-
-absl::Status RunDepthToSpace(const TorchCall& call, const Execution& run) {
-  return DepthToSpace({.x = call.View("x"),
-                       .bias = call.OptionalView("bias"),
-                       .residual = call.OptionalView("residual"),
-                       .out = call.View("out"),
-                       .drop_first = call.Flag("drop_first")},
-                      run);
-}
-
-TorchOutputs DoubledOutput(const TorchCall& call) {
-  const at::Tensor x = call.Tensor("x");
-  auto sizes = x.sym_sizes().vec();
-  TORCH_CHECK_VALUE(sizes.size() == 5, "depth_to_space: x is [B,F,H,W,8C], not of rank ",
-                    sizes.size());
-  for (size_t d = 1; d < 4; ++d) sizes[d] = sizes[d] * 2;
-  if (call.Flag("drop_first")) sizes[1] = sizes[1] - 1;
-  sizes[4] = sizes[4] / 8;
-  return {EmptyBeside(x, sizes)};
-}
 
 absl::StatusOr<FrameLayout> LayoutOf(const std::string& name) {
   if (name == "packed") return FrameLayout::kPacked;
@@ -147,10 +90,6 @@ TorchOutputs Nv12Outputs(const TorchCall& call) {
           sizes.Bytes({sizes.count, sizes.half_height(), sizes.half_width(), 2})};
 }
 
-constexpr char kChannelNormArguments[] =
-    "Tensor x, Tensor? scale=None, Tensor? shift=None, Tensor? residual=None, "
-    "Tensor? bias=None, *, SymInt pad_front=0, SymInt pad_back=0, bool silu=True, float eps=1e-8";
-
 constexpr char kYuvArguments[] =
     "Tensor frames, *, str layout=\"packed\", bool exact=False, bool bt601=False, "
     "bool full_range=False, bool center_chroma=False";
@@ -159,13 +98,6 @@ constexpr char kYuvArguments[] =
 
 std::vector<TorchOperator> VideoOperators() {
   return {
-      {"channel_norm_silu", "channel_norm_silu", "Tensor(a!) out", "Tensor", kChannelNormArguments,
-       PaddedOutput, RunChannelNormSilu},
-      {"channel_norm_silu_sum", "channel_norm_silu", "Tensor(a!) out, Tensor(b!) sum",
-       "(Tensor, Tensor)", kChannelNormArguments, PaddedOutputAndSum, RunChannelNormSiluSum},
-      {"depth_to_space", "depth_to_space", "Tensor(a!) out", "Tensor",
-       "Tensor x, Tensor? bias=None, Tensor? residual=None, *, bool drop_first=False",
-       DoubledOutput, RunDepthToSpace},
       {"frame_convert", "frame_convert", "Tensor(a!) rgb", "Tensor",
        "Tensor frames, *, str layout=\"packed\", bool exact=False", RgbOutput, RunRgb},
       {"frame_convert_i420", "frame_convert", "Tensor(a!) y, Tensor(b!) u, Tensor(c!) v",

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/activation/activation.h"
 #include "kernels/activation/activation_launch.h"
+#include "kernels/base/operand_schema.h"
+#include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
 #include "kernels/rows/fused_ops_schema.h"
-#include "kernels/torch_views/plugin_schemas.h"
 
 namespace reel::model {
 namespace {
@@ -180,26 +182,10 @@ Stack OwnFused(const FusedNormParams& params, at::Device device) {
   return stack;
 }
 
-const char* NameOf(Activation kind) {
-  switch (kind) {
-    case Activation::kGeluErf:
-      return "gelu";
-    case Activation::kGeluTanh:
-      return "gelu_tanh";
-    case Activation::kGeluQuick:
-      return "gelu_quick";
-    case Activation::kSilu:
-      return "silu";
-    case Activation::kFatRelu:
-      break;  // plug-ins never get it
-  }
-  return "";
-}
-
 Stack OwnActivation(const ActivationParams& params, at::Device device) {
   const RowShape& shape = params.shape;
   return {Batched(shape, params.out, device), Batched(shape, params.x, device),
-          OptionalChannels(shape, params.bias, device), NameOf(params.kind), c10::IValue()};
+          OptionalChannels(shape, params.bias, device), KindName(params.kind), c10::IValue()};
 }
 
 Stack OwnGated(const ActivationParams& params, at::Device device) {
@@ -207,7 +193,7 @@ Stack OwnGated(const ActivationParams& params, at::Device device) {
   return {Batched(shape, params.out, device),
           Batched(shape, params.x, device),
           Batched(shape, params.value, device),
-          NameOf(params.kind),
+          KindName(params.kind),
           true,
           static_cast<double>(params.threshold),
           c10::IValue()};
@@ -224,15 +210,22 @@ TorchForm HalvesForm(const char* function) {
       "gated_activation", function, "(Tensor(a!) out, Tensor input) -> ()");
 }
 
-std::string OwnArguments(const std::string& outputs, const std::string& arguments) {
-  return absl::StrCat("(", outputs, ", ", arguments, ", str? variant=None) -> ()");
+std::string OwnArguments(const kernels::OperandSchema& schema) {
+  return absl::StrCat("(", schema.outputs, ", ", schema.arguments, ", str? variant=None) -> ()");
+}
+
+template <template <typename> class Operands, typename Params,
+          Stack (*kStack)(const Params&, at::Device)>
+TorchForm OwnForm(const std::string& op) {
+  return Form<Params, TakesTwoDims<Params>, kStack>(
+      op, absl::StrCat(op, "_out"),
+      OwnArguments(kernels::SchemaOf<Operands>(kernels::OperandForm::kPlain)));
 }
 
 template <const FusedOp& kOp>
 TorchForm FusedForm() {
-  const kernels::FusedSchema schema = kernels::SchemaOf(kOp, 0);
   return Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnFused<kOp>>(
-      kOp.name, absl::StrCat(kOp.name, "_out"), OwnArguments(schema.outputs, schema.arguments));
+      kOp.name, absl::StrCat(kOp.name, "_out"), OwnArguments(kernels::SchemaOf(kOp, 0)));
 }
 
 template <size_t... kAt>
@@ -241,7 +234,6 @@ void AddFusedForms(std::vector<TorchForm>& forms, std::index_sequence<kAt...>) {
 }
 
 std::vector<TorchForm> AllForms() {
-  constexpr char kOut[] = "Tensor(a!) out";
   std::vector<TorchForm> forms = {
       HalvesForm<Activation::kSilu, true>("silu_and_mul"),
       HalvesForm<Activation::kSilu, false>("mul_and_silu"),
@@ -255,13 +247,9 @@ std::vector<TorchForm> AllForms() {
       ElementsForm<Activation::kSilu>("silu"),
       Form<RmsNormParams, TakesRmsNorm<false>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
       Form<RmsNormParams, TakesRmsNorm<true>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
-      Form<RmsNormParams, TakesTwoDims<RmsNormParams>, OwnRmsNorm>(
-          "rms_norm", "rms_norm_out", OwnArguments(kOut, kernels::kRmsNormArguments)),
-      Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnActivation>(
-          "activation", "activation_out", OwnArguments(kOut, kernels::kActivationArguments)),
-      Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnGated>(
-          "gated_activation", "gated_activation_out",
-          OwnArguments(kOut, kernels::kGatedActivationArguments)),
+      OwnForm<kernels::RmsNormOperands, RmsNormParams, OwnRmsNorm>("rms_norm"),
+      OwnForm<kernels::ActivationOperands, ActivationParams, OwnActivation>("activation"),
+      OwnForm<kernels::GatedActivationOperands, ActivationParams, OwnGated>("gated_activation"),
   };
   AddFusedForms(forms, std::make_index_sequence<std::size(kernels::kFusedOps)>());
   return forms;

@@ -10,7 +10,7 @@ namespace {
 // Programs in Python call by these; they change only by additions at the end.
 
 TEST(FusedSchema, MentionsOptionalOperandsBehindTheLastRequiredOneOnly) {
-  const FusedSchema schema = SchemaOf(kGateResidualAdaln, 0);
+  const OperandSchema schema = SchemaOf(kGateResidualAdaln, 0);
   EXPECT_EQ(schema.outputs, "Tensor(a!) out, Tensor(b!) sum");
   EXPECT_EQ(schema.returns, "(Tensor, Tensor)");
   EXPECT_EQ(schema.arguments,
@@ -20,7 +20,7 @@ TEST(FusedSchema, MentionsOptionalOperandsBehindTheLastRequiredOneOnly) {
 }
 
 TEST(FusedSchema, HasTheScalesOfAnE4m3NormBehindTheOtherOutputs) {
-  const FusedSchema schema = SchemaOf(kGateResidualAdaln, kE4m3);
+  const OperandSchema schema = SchemaOf(kGateResidualAdaln, kE4m3);
   EXPECT_EQ(schema.outputs, "Tensor(a!) out, Tensor(b!) sum, Tensor(c!)? out_scale");
   EXPECT_EQ(schema.returns, "(Tensor, Tensor, Tensor)");
   EXPECT_THAT(schema.arguments, testing::EndsWith("float eps=1e-06, float? static_out_scale=None"));
@@ -28,13 +28,13 @@ TEST(FusedSchema, HasTheScalesOfAnE4m3NormBehindTheOtherOutputs) {
 }
 
 TEST(FusedSchema, AlwaysWritesTheScalesOfAnInt8Norm) {
-  const FusedSchema schema = SchemaOf(kGateResidualAdaln, kInt8);
+  const OperandSchema schema = SchemaOf(kGateResidualAdaln, kInt8);
   EXPECT_EQ(schema.outputs, "Tensor(a!) out, Tensor(b!) sum, Tensor(c!) out_scale");
   EXPECT_THAT(schema.arguments, testing::EndsWith("float eps=1e-06"));
 }
 
 TEST(FusedSchema, HasNoEpsilonWithoutANorm) {
-  const FusedSchema schema = SchemaOf(kGateResidual, 0);
+  const OperandSchema schema = SchemaOf(kGateResidual, 0);
   EXPECT_EQ(schema.outputs, "Tensor(a!) out");
   EXPECT_EQ(schema.returns, "Tensor");
   EXPECT_EQ(schema.arguments, "Tensor x, Tensor y, Tensor? gate=None, Tensor? gate_bias=None, *");
