@@ -7,23 +7,35 @@
 #pragma once
 
 #include <array>
-#include <optional>
 
 #include "absl/status/status.h"
+#include "kernels/base/operands.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
-struct Conv3dArgs {
-  TensorView x;                    // [B,C,F,H,W]
-  TensorView weight;               // [O,C,i,j,k] of x's dtype
-  std::optional<TensorView> bias;  // [O] of x's dtype or fp32
-  TensorView out;                  // [B,O,F',H',W'], each side (side + 2 pad - kernel) / stride + 1
+template <typename T>
+struct Conv3dOperands {
+  typename T::In x;               // [B,C,F,H,W]
+  typename T::In weight;          // [O,C,i,j,k] of x's dtype
+  typename T::MaybeIn bias = {};  // [O] of x's dtype or fp32
+  typename T::Out out;            // [B,O,F',H',W'], each side (side + 2 pad - kernel) / stride + 1
   std::array<int64_t, 3> stride = {1, 1, 1};  // of frames, rows, columns; at least 1
   std::array<int64_t, 3> padding = {0, 0, 0};
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"x"}, calls.x...);
+    see(Operand{"weight"}, calls.weight...);
+    see(Operand{"bias"}, calls.bias...);
+    see(Output("out"), calls.out...);
+    see(Option("stride"), calls.stride...);
+    see(Option("padding"), calls.padding...);
+  }
 };
+using Conv3dArgs = Conv3dOperands<Views>;
 
 // Statuses as in RmsNorm. Nothing is allocated.
 absl::Status Conv3d(const Conv3dArgs& args, const Execution& run);

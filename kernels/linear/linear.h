@@ -7,24 +7,35 @@
 //   out = round( (x W^T) * x_scale * weight_scale + b )
 #pragma once
 
-#include <optional>
-
 #include "absl/status/status.h"
+#include "kernels/base/operands.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
-struct LinearArgs {
-  TensorView x;                    // [..., D], rank 1 to 5
-  TensorView weight;               // [O,D] of x's dtype
-  std::optional<TensorView> bias;  // [O] of out's dtype or fp32
-  TensorView out;                  // [..., O] of x's dtype; any of the three beside codes
+template <typename T>
+struct LinearOperands {
+  typename T::In x;               // [..., D], rank 1 to 5
+  typename T::In weight;          // [O,D] of x's dtype
+  typename T::MaybeIn bias = {};  // [O] of out's dtype or fp32
+  typename T::Out out;            // [..., O] of x's dtype; any of the three beside codes
   // Only for codes, and then both: fp32, one for each row of x, one for each output.
-  std::optional<TensorView> x_scale = std::nullopt;       // [...]
-  std::optional<TensorView> weight_scale = std::nullopt;  // [O]
+  typename T::MaybeIn x_scale = {};       // [...]
+  typename T::MaybeIn weight_scale = {};  // [O]
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"x"}, calls.x...);
+    see(Operand{"weight"}, calls.weight...);
+    see(Operand{"bias"}, calls.bias...);
+    see(Operand{"x_scale"}, calls.x_scale...);
+    see(Operand{"weight_scale"}, calls.weight_scale...);
+    see(Output("out"), calls.out...);
+  }
 };
+using LinearArgs = LinearOperands<Views>;
 
 // Statuses as in RmsNorm. Nothing is allocated.
 absl::Status Linear(const LinearArgs& args, const Execution& run);

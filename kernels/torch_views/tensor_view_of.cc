@@ -30,16 +30,23 @@ std::optional<Dtype> DtypeOf(at::ScalarType type) {
   }
 }
 
-TensorView ViewOf(const at::Tensor& tensor) {
-  TensorView view;
+void FillView(const at::Tensor& tensor, TensorView& view) {
   view.data = tensor.numel() == 0 ? nullptr : tensor.data_ptr();
   // Operators compute in three types and name the others in their refusal.
   view.dtype = DtypeOf(tensor.scalar_type()).value_or(Dtype::kF64);
   view.device = tensor.is_cuda() ? tensor.get_device() : kCpuDevice;
-  view.rank = static_cast<int>(tensor.dim());
-  const auto kept = static_cast<size_t>(std::min(view.rank, kMaxRank));
-  std::copy_n(tensor.sizes().begin(), kept, view.sizes.begin());
-  std::copy_n(tensor.strides().begin(), kept, view.strides.begin());
+  const at::IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
+  view.rank = static_cast<int>(sizes.size());
+  // A loop: for so few numbers a call of memmove takes longer.
+  for (size_t d = 0; d < std::min<size_t>(sizes.size(), kMaxRank); ++d) {
+    view.sizes[d] = sizes[d];
+    view.strides[d] = strides[d];
+  }
+}
+
+TensorView ViewOf(const at::Tensor& tensor) {
+  TensorView view;
+  FillView(tensor, view);
   return view;
 }
 

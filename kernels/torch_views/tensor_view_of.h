@@ -13,6 +13,8 @@ namespace reel::kernels {
 // Borrows: valid as long as the tensor. An unknown type becomes one that every operator refuses by
 // name; so does a rank above kMaxRank.
 TensorView ViewOf(const at::Tensor& tensor);
+// The same into a view that has its initial values: a host's nanoseconds count.
+void FillView(const at::Tensor& tensor, TensorView& view);
 
 // For a tensor that may be undefined.
 std::optional<TensorView> OptionalViewOf(const at::Tensor& tensor);

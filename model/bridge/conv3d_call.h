@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/bridge/aten.h"
+#include "kernels/conv3d/conv3d.h"
+#include "model/bridge/call_operands.h"
 
 namespace reel::model::aten {
 
@@ -18,14 +19,8 @@ struct FrameTaps {
   std::vector<at::Tensor> packed;
 };
 // With taps no frame's value depends on how many others there are.
-struct Conv3dCall {
+struct Conv3dCall : kernels::Conv3dOperands<Tensors> {
   static constexpr std::string_view op = "conv3d";
-  const at::Tensor& x;
-  const at::Tensor& weight;
-  const at::Tensor& bias;
-  const Sides& stride;
-  const Sides& padding;
-  at::Tensor& out;
   const FrameTaps* taps = nullptr;
 };
 

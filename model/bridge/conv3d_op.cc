@@ -2,9 +2,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/conv3d/conv3d.h"
 #include "kernels/dispatch/run_op.h"
-#include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/conv3d_call.h"
 #include "model/bridge/conv_by_taps.h"
 #include "model/bridge/framework_variants.h"
@@ -19,8 +17,6 @@ namespace {
 
 using aten::Conv3dCall;
 using kernels::Execution;
-using kernels::OptionalViewOf;
-using kernels::ViewOf;
 
 // One frame of one clip comes out, so that taps in time are nothing but channels.
 bool IsFlat(const Conv3dCall& call) {
@@ -47,8 +43,12 @@ void RunByFrame(const Conv3dCall& call) {
   std::vector<at::Tensor> outputs(static_cast<size_t>(frames));
   for (int64_t i = 0; i < frames; ++i) {
     const at::Tensor x = call.x.slice(2, i, i + window).contiguous();
-    RunWhole(Conv3dCall{x, call.weight, call.bias, call.stride, call.padding,
-                        outputs[static_cast<size_t>(i)]});
+    RunWhole(Conv3dCall{{.x = x,
+                         .weight = call.weight,
+                         .bias = call.bias,
+                         .out = outputs[static_cast<size_t>(i)],
+                         .stride = call.stride,
+                         .padding = call.padding}});
   }
   call.out = at::cat(outputs, 2).contiguous(at::MemoryFormat::ChannelsLast3d);
 }
@@ -75,20 +75,17 @@ at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::
                        const aten::Sides& stride, const aten::Sides& padding,
                        const aten::FrameTaps* taps) const {
   at::Tensor out;
-  Call(Conv3dCall{x, weight, bias, stride, padding, out, taps}, [&](const Execution& run) {
+  const Conv3dCall call = {
+      {.x = x, .weight = weight, .bias = &bias, .out = out, .stride = stride, .padding = padding},
+      taps};
+  Call(call, [&](const Execution& run) {
     std::vector<int64_t> sizes = {x.size(0), weight.size(0)};
     for (size_t d = 0; d < stride.size(); ++d) {
       const auto side = static_cast<int64_t>(d) + 2;
       sizes.push_back((x.size(side) + 2 * padding[d] - weight.size(side)) / stride[d] + 1);
     }
     out = at::empty(sizes, x.options(), x.suggest_memory_format());
-    return kernels::Conv3d({.x = ViewOf(x),
-                            .weight = ViewOf(weight),
-                            .bias = OptionalViewOf(bias),
-                            .out = ViewOf(out),
-                            .stride = stride,
-                            .padding = padding},
-                           run);
+    return kernels::Conv3d(ViewsOf<kernels::Conv3dOperands>(call), run);
   });
   return out;
 }

@@ -14,12 +14,11 @@ namespace reel::model {
 namespace {
 
 MatrixProduct ProductOf(const aten::LinearCall& call, const at::Tensor& none, bool tuned) {
-  const bool scaled = call.scales != nullptr;
   return {.x = call.x,
           .weight = call.weight,
-          .bias = call.bias,
-          .x_scale = scaled ? call.scales->rows : none,
-          .weight_scale = scaled ? call.scales->outputs : none,
+          .bias = *call.bias,
+          .x_scale = call.has_codes() ? *call.x_scale : none,
+          .weight_scale = call.has_codes() ? *call.weight_scale : none,
           .residual = none,
           .tuned = tuned};
 }
@@ -52,10 +51,10 @@ constexpr Kind kE4m3Gelu = {
     .variant = kE4m3GeluVariant, .min_sm = 89, .tuned = true, .plain = false, .e4m3 = true};
 
 std::string_view WhyNot(const Kind& kind, const aten::LinearCall& call) {
-  if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
+  if (!call.has_codes()) return kind.plain ? "" : "it takes e4m3 operands";
   if (!kind.e4m3) return "it takes no e4m3 operands";
   if (call.x.scalar_type() != at::kFloat8_e4m3fn) return "it takes no int8 operands";
-  return call.scales->type == at::kBFloat16 ? "" : "its products of e4m3 are bf16";
+  return call.type == at::kBFloat16 ? "" : "its products of e4m3 are bf16";
 }
 std::string_view WhyNot(const Kind& kind, const aten::LinearGeluCall& call) {
   if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";

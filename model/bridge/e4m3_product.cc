@@ -11,24 +11,24 @@ namespace reel::model::aten {
 namespace {
 
 at::Tensor OnCpu(const LinearCall& call) {
-  const LinearScales& scales = *call.scales;
   const at::Tensor product = at::linear(call.x.to(at::kFloat), call.weight.to(at::kFloat));
-  const at::Tensor out = product * scales.rows.unsqueeze(-1) * scales.outputs;
-  return (call.bias.defined() ? out + call.bias : out).to(scales.type);
+  const at::Tensor out = product * call.x_scale->unsqueeze(-1) * *call.weight_scale;
+  return (call.bias->defined() ? out + *call.bias : out).to(call.type);
 }
 
 // The library gives bf16, and adds a bias of that type alone.
 at::Tensor OnDevice(const LinearCall& call) {
-  const LinearScales& scales = *call.scales;
-  const bool adds = call.bias.defined() && call.bias.scalar_type() == at::kBFloat16;
-  const at::Tensor product = at::_scaled_mm(
-      call.x.reshape({-1, call.x.size(-1)}), call.weight.t(), scales.rows.reshape({-1, 1}),
-      scales.outputs.unsqueeze(0), adds ? std::optional(call.bias) : std::nullopt, std::nullopt,
-      at::kBFloat16, /*use_fast_accum=*/true);
+  const at::Tensor& bias = *call.bias;
+  const bool adds = bias.defined() && bias.scalar_type() == at::kBFloat16;
+  const at::Tensor product =
+      at::_scaled_mm(call.x.reshape({-1, call.x.size(-1)}), call.weight.t(),
+                     call.x_scale->reshape({-1, 1}), call.weight_scale->unsqueeze(0),
+                     adds ? std::optional(bias) : std::nullopt, std::nullopt, at::kBFloat16,
+                     /*use_fast_accum=*/true);
   auto sizes = call.x.sizes().vec();
   sizes.back() = call.weight.size(0);
-  const at::Tensor out = product.view(sizes).to(scales.type);
-  return call.bias.defined() && !adds ? out + call.bias : out;
+  const at::Tensor out = product.view(sizes).to(call.type);
+  return bias.defined() && !adds ? out + bias : out;
 }
 
 constexpr double kLargestCode = 448;
@@ -62,7 +62,7 @@ void RunE4m3Product(const LinearCall& call) {
 }
 
 std::string_view WhyNotE4m3Product(const LinearCall& call) {
-  if (call.scales == nullptr || call.x.scalar_type() != at::kFloat8_e4m3fn) {
+  if (!call.has_codes() || call.x.scalar_type() != at::kFloat8_e4m3fn) {
     return "it takes e4m3 operands, which only the profiles fp8 and fp8_all make";
   }
   const bool fits = call.weight.size(0) % kE4m3Sides == 0 && call.weight.size(1) % kE4m3Sides == 0;
@@ -73,7 +73,7 @@ std::string_view WhyNotE4m3Product(const LinearCall& call) {
 void RunInt8Product(const LinearCall& call) { call.out = OnCpu(call); }
 
 std::string_view WhyNotInt8Product(const LinearCall& call) {
-  const bool fits = call.scales != nullptr && call.x.scalar_type() == at::kChar;
+  const bool fits = call.has_codes() && call.x.scalar_type() == at::kChar;
   return fits ? "" : "it takes int8 operands, which only the profiles int8 and int8_all make";
 }
 

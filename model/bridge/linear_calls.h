@@ -4,23 +4,17 @@
 
 #include <string_view>
 
-#include "model/bridge/aten.h"
+#include "kernels/linear/linear.h"
+#include "model/bridge/call_operands.h"
 
 namespace reel::model::aten {
 
-// With scales x and weight are codes, e4m3 or int8, and the result is of `type`.
-struct LinearScales {
-  const at::Tensor& rows;     // fp32 [...], of x
-  const at::Tensor& outputs;  // fp32 [out], of the weight
-  at::ScalarType type;
-};
-struct LinearCall {
+// With scales x and weight are codes, e4m3 or int8.
+struct LinearCall : kernels::LinearOperands<Tensors> {
   static constexpr std::string_view op = "linear";
-  const at::Tensor& x;
-  const at::Tensor& weight;
-  const at::Tensor& bias;
-  at::Tensor& out;
-  const LinearScales* scales = nullptr;
+  at::ScalarType type;  // of the result
+
+  bool has_codes() const { return x_scale != nullptr; }
 };
 
 // With scales x, the weight and the result are e4m3 codes; fp32 [1] each.

@@ -6,8 +6,6 @@
 
 #include "absl/status/status.h"
 #include "kernels/dispatch/run_op.h"
-#include "kernels/linear/linear.h"
-#include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/e4m3_product.h"
 #include "model/bridge/framework_variants.h"
@@ -24,15 +22,13 @@ using aten::LinearCall;
 using aten::LinearGeluCall;
 using kernels::Execution;
 using kernels::HostedVariants;
-using kernels::OptionalViewOf;
-using kernels::ViewOf;
 
 void RunLinear(const LinearCall& call) {
   call.out = at::linear(call.x, call.weight, OrNone(call.bias));
 }
 
 std::string_view WhyNotLinear(const LinearCall& call) {
-  return call.scales == nullptr ? "" : "its operands are codes with scales";
+  return call.has_codes() ? "its operands are codes with scales" : "";
 }
 
 // oneDNN's product with an activation in it, which libtorch has for its compiler: no header
@@ -119,19 +115,23 @@ void AddLinearVariants(kernels::KernelCatalog& catalog) {
   catalog.AddFramework(cublaslt.tuned, Place::kFirst);
 }
 
+namespace {
+
+void CallLinear(const Ops& ops, const LinearCall& call) {
+  ops.Call(call.op, call.type, &call, [&](const Execution& run) {
+    auto sizes = call.x.sizes().vec();
+    sizes.back() = call.weight.size(0);
+    call.out = at::empty(sizes, call.x.options().dtype(call.type));
+    return kernels::Linear(ViewsOf<kernels::LinearOperands>(call), run);
+  });
+}
+
+}  // namespace
+
 at::Tensor Ops::Linear(const at::Tensor& x, const at::Tensor& weight,
                        const at::Tensor& bias) const {
   at::Tensor out;
-  Call(LinearCall{x, weight, bias, out}, [&](const Execution& run) {
-    auto sizes = x.sizes().vec();
-    sizes.back() = weight.size(0);
-    out = at::empty(sizes, x.options());
-    return kernels::Linear({.x = ViewOf(x),
-                            .weight = ViewOf(weight),
-                            .bias = OptionalViewOf(bias),
-                            .out = ViewOf(out)},
-                           run);
-  });
+  CallLinear(*this, {{.x = x, .weight = weight, .bias = &bias, .out = out}, x.scalar_type()});
   return out;
 }
 
@@ -140,22 +140,14 @@ at::Tensor Ops::Linear(const Rows& x, const CodedWeight& weight, const at::Tenso
   // On a device products of int8 are of 16 bits.
   const bool narrow =
       x.values.is_cuda() && x.values.scalar_type() == at::kChar && type == at::kFloat;
-  const at::ScalarType made = narrow ? at::kBFloat16 : type;
   at::Tensor out;
-  const aten::LinearScales scales = {x.scale, weight.scale, made};
-  const LinearCall call = {x.values, weight.codes, bias, out, &scales};
-  Call(call.op, made, &call, [&](const Execution& run) {
-    auto sizes = x.values.sizes().vec();
-    sizes.back() = weight.codes.size(0);
-    out = at::empty(sizes, x.values.options().dtype(made));
-    return kernels::Linear({.x = ViewOf(x.values),
-                            .weight = ViewOf(weight.codes),
-                            .bias = OptionalViewOf(bias),
-                            .out = ViewOf(out),
-                            .x_scale = ViewOf(x.scale),
-                            .weight_scale = ViewOf(weight.scale)},
-                           run);
-  });
+  CallLinear(*this, {{.x = x.values,
+                      .weight = weight.codes,
+                      .bias = &bias,
+                      .out = out,
+                      .x_scale = &x.scale,
+                      .weight_scale = &weight.scale},
+                     narrow ? at::kBFloat16 : type});
   return out.to(type);
 }
 

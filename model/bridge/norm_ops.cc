@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
-#include <string_view>
-
-#include "kernels/dispatch/run_op.h"
 #include "kernels/rms_norm/rms_norm.h"
-#include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/libtorch_variant.h"
 #include "model/bridge/norm_call.h"
 #include "model/bridge/operator_variants.h"
@@ -15,17 +10,8 @@ namespace reel::model {
 namespace {
 
 using kernels::Execution;
-using kernels::OptionalViewOf;
-using kernels::ViewOf;
 
-struct RmsNormCall {
-  static constexpr std::string_view op = "rms_norm";
-  const at::Tensor& x;
-  const at::Tensor& weight;
-  double eps;
-  bool round_before_weight;
-  at::Tensor& out;
-};
+using RmsNormCall = kernels::RmsNormOperands<Tensors>;
 
 at::Tensor RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight, double eps) {
   const at::Tensor wide = x.to(at::kFloat);
@@ -35,12 +21,14 @@ at::Tensor RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight, do
 
 void RunRmsNorm(const RmsNormCall& call) {
   call.out = call.round_before_weight
-                 ? RmsNormRoundedFirst(call.x, call.weight, call.eps)
+                 ? RmsNormRoundedFirst(call.x, *call.weight, call.eps)
                  : at::rms_norm(call.x, {call.x.size(-1)}, OrNone(call.weight), call.eps);
 }
 
+using FusedTensors = kernels::FusedOperands<Tensors>;
+
 // Vectors as they broadcast over the call's rows.
-at::Tensor Taken(const NormCall& call, const at::Tensor* vectors) {
+at::Tensor Taken(const FusedTensors& call, const at::Tensor* vectors) {
   if (vectors == nullptr) return {};
   if (!vectors->defined() || call.vector_of == nullptr || !call.vector_of->defined()) {
     return *vectors;
@@ -50,31 +38,33 @@ at::Tensor Taken(const NormCall& call, const at::Tensor* vectors) {
       .unflatten(0, call.vector_of->sizes());
 }
 
-at::Tensor Normed(const NormCall& call, const at::Tensor& sum) {
-  const auto vector = [](const at::Tensor* v) { return v == nullptr ? std::nullopt : OrNone(*v); };
+at::Tensor Normed(const kernels::FusedOp& of, const FusedTensors& call, const at::Tensor& sum) {
+  const double eps = call.eps.value_or(of.eps);
   const int64_t width = sum.size(-1);
-  if (call.of.statistic == kernels::Statistic::kMeanSquare) {
-    return at::rms_norm(sum, {width}, vector(call.weight), call.eps);
+  if (of.statistic == kernels::Statistic::kMeanSquare) {
+    return at::rms_norm(sum, {width}, OrNone(call.weight), eps);
   }
-  return at::layer_norm(sum, {width}, vector(call.weight), vector(call.bias), call.eps);
+  return at::layer_norm(sum, {width}, OrNone(call.weight), OrNone(call.bias), eps);
 }
 
-void RunNorm(const NormCall& call) {
+void RunNorm(const NormCall& norm) {
+  const FusedTensors& call = norm.operands;
   at::Tensor sum = call.x;
-  if (call.y != nullptr) {
-    const at::Tensor gate = Taken(call, call.gate);
-    sum = gate.defined() ? call.x + *call.y * gate : call.x + *call.y;
+  if (call.residual != nullptr) {
+    const at::Tensor gate = Taken(call, call.residual_gate);
+    sum = gate.defined() ? call.x + *call.residual * gate : call.x + *call.residual;
   }
   if (call.sum != nullptr) *call.sum = sum;
   if (call.out == nullptr) return;
-  const at::Tensor normed = Normed(call, sum);
+  const at::Tensor normed = Normed(norm.of, call, sum);
   *call.out = call.scale == nullptr
                   ? normed
                   : normed * (1 + Taken(call, call.scale)) + Taken(call, call.shift);
 }
 
-void CallNorm(const Ops& ops, const NormCall& call) {
-  ops.Call(call.op(), call.x.scalar_type(), &call, [&](const Execution& run) {
+void CallNorm(const Ops& ops, const NormCall& norm) {
+  const FusedTensors& call = norm.operands;
+  ops.Call(norm.of.name, call.x.scalar_type(), &norm, [&](const Execution& run) {
     // In what the caller has, where it has memory for them.
     if (call.sum != nullptr && !call.sum->defined()) {
       *call.sum = call.out == nullptr ? at::empty_like(call.x)
@@ -83,7 +73,7 @@ void CallNorm(const Ops& ops, const NormCall& call) {
     if (call.out != nullptr && !call.out->defined()) {
       *call.out = at::empty_like(call.sum == nullptr ? call.x : *call.sum);
     }
-    return kernels::RunFused(call.of, ViewsOf(call), run);
+    return kernels::RunFused(norm.of, ViewsOf(call), run);
   });
 }
 
@@ -100,95 +90,71 @@ void AddNormVariants(kernels::KernelCatalog& catalog) {
 
 at::Tensor Ops::RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) const {
   at::Tensor out;
-  Call(RmsNormCall{x, weight, eps, false, out}, [&](const Execution& run) {
-    out = at::empty_like(x);
-    return kernels::RmsNorm({.x = ViewOf(x),
-                             .weight = OptionalViewOf(weight),
-                             .bias = {},
-                             .out = ViewOf(out),
-                             .eps = eps},
-                            run);
-  });
+  Run<kernels::RmsNorm>("rms_norm", RmsNormCall{.x = x, .weight = &weight, .out = out, .eps = eps},
+                        [&] { out = at::empty_like(x); });
   return out;
 }
 
 at::Tensor Ops::RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight,
                                     double eps) const {
   at::Tensor out;
-  Call(RmsNormCall{x, weight, eps, true, out}, [&](const Execution& run) {
-    out = at::empty_like(x, weight.options());
-    return kernels::RmsNorm({.x = ViewOf(x),
-                             .weight = ViewOf(weight),
-                             .bias = {},
-                             .out = ViewOf(out),
-                             .eps = eps,
-                             .round_before_weight = true},
-                            run);
-  });
+  const RmsNormCall call = {
+      .x = x, .weight = &weight, .out = out, .eps = eps, .round_before_weight = true};
+  Run<kernels::RmsNorm>("rms_norm", call, [&] { out = at::empty_like(x, weight.options()); });
   return out;
 }
 
 at::Tensor Ops::LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                           double eps) const {
   at::Tensor out;
-  CallNorm(*this, {.of = kernels::kLayerNorm,
-                   .x = x,
-                   .weight = &weight,
-                   .bias = &bias,
-                   .eps = eps,
-                   .out = &out});
+  CallNorm(*this, {kernels::kLayerNorm,
+                   {.x = x, .weight = &weight, .bias = &bias, .out = &out, .eps = eps}});
   return out;
 }
 
 at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation) const {
   at::Tensor out;
-  CallNorm(*this, {.of = kernels::kAdalnRmsNorm,
-                   .x = x,
-                   .scale = &modulation.scale,
-                   .shift = &modulation.shift,
-                   .vector_of = &modulation.vector_of,
-                   .eps = modulation.eps,
-                   .out = &out});
+  CallNorm(*this, {kernels::kAdalnRmsNorm,
+                   {.x = x,
+                    .scale = &modulation.scale,
+                    .shift = &modulation.shift,
+                    .out = &out,
+                    .eps = modulation.eps,
+                    .vector_of = &modulation.vector_of}});
   return out;
 }
 
 at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
                                const at::Tensor& shift, double eps) const {
   at::Tensor out;
-  CallNorm(*this, {.of = kernels::kAdalnLayerNorm,
-                   .x = x,
-                   .scale = &scale,
-                   .shift = &shift,
-                   .eps = eps,
-                   .out = &out});
+  CallNorm(*this, {kernels::kAdalnLayerNorm,
+                   {.x = x, .scale = &scale, .shift = &shift, .out = &out, .eps = eps}});
   return out;
 }
 
 at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
                              const at::Tensor& vector_of) const {
   at::Tensor sum;
-  CallNorm(*this, {.of = kernels::kGateResidual,
-                   .x = x,
-                   .y = &y,
-                   .gate = &gate,
-                   .vector_of = &vector_of,
-                   .sum = &sum});
+  CallNorm(
+      *this,
+      {kernels::kGateResidual,
+       {.x = x, .residual = &y, .residual_gate = &gate, .sum = &sum, .vector_of = &vector_of}});
   return sum;
 }
 
 Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
                                        const at::Tensor& gate, const Modulation& modulation,
                                        SumAndNorm result) const {
-  CallNorm(*this, {.of = kernels::kGateResidualAdaln,
-                   .x = x,
-                   .y = &y,
-                   .gate = &gate,
-                   .scale = &modulation.scale,
-                   .shift = &modulation.shift,
-                   .vector_of = &modulation.vector_of,
-                   .eps = modulation.eps,
-                   .sum = &result.sum,
-                   .out = &result.out});
+  CallNorm(*this, {kernels::kGateResidualAdaln,
+                   {.x = x,
+                    .residual = &y,
+                    .residual_gate = &gate,
+                    .scale = &modulation.scale,
+                    .shift = &modulation.shift,
+                    .sum = &result.sum,
+                    .out = &result.out,
+                    .eps = modulation.eps,
+                    .vector_of = &modulation.vector_of}});
   return result;
 }
 

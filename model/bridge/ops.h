@@ -10,6 +10,7 @@
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/run_op.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/call_operands.h"
 #include "model/bridge/conv3d_call.h"
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/linear_calls.h"
@@ -110,6 +111,14 @@ class Ops {
   }
   void Call(std::string_view op, at::ScalarType type, const void* call,
             kernels::KernelsOp kernels) const;
+  // The same of a call that is the operator's own operands. `allocate` gives memory to outputs.
+  template <auto kOperator, template <typename> class Operands, typename Allocate>
+  void Run(std::string_view op, const Operands<Tensors>& call, const Allocate& allocate) const {
+    Call(op, call.x.scalar_type(), &call, [&](const kernels::Execution& run) {
+      allocate();
+      return kOperator(ViewsOf(call), run);
+    });
+  }
 
  private:
   kernels::Execution run_;

@@ -11,5 +11,8 @@ namespace reel::model {
 inline std::optional<at::Tensor> OrNone(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
+inline std::optional<at::Tensor> OrNone(const at::Tensor* tensor) {
+  return tensor == nullptr ? std::nullopt : OrNone(*tensor);
+}
 
 }  // namespace reel::model

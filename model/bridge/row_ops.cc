@@ -49,28 +49,25 @@ void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
 }
 
 // Codes are of kernels/ alone.
-void ToCodes(const Ops& ops, const NormCall& call, const at::Tensor& scales, RowForm form) {
-  kernels::FusedArgs args = ViewsOf(call);
-  args.out_scale = OptionalViewOf(scales);
-  args.static_out_scale = FixedScaleOf(form);
-  ThrowIfError(kernels::RunFused(call.of, args, ops.run()));
+void ToCodes(const Ops& ops, const NormCall& call) {
+  ThrowIfError(kernels::RunFused(call.of, ViewsOf(call.operands), ops.run()));
 }
 
 void SumToCodes(const Ops& ops, const GatedSum& of, const Modulation& modulation,
                 const SumAndRows& into, RowForm form) {
-  at::Tensor sum = into.sum, codes = into.rows.values;
-  ToCodes(ops,
-          {.of = kernels::kGateResidualAdaln,
-           .x = of.x,
-           .y = &of.y,
-           .gate = &of.gate,
-           .scale = &modulation.scale,
-           .shift = &modulation.shift,
-           .vector_of = &modulation.vector_of,
-           .eps = modulation.eps,
-           .sum = &sum,
-           .out = &codes},
-          into.rows.scale, form);
+  at::Tensor sum = into.sum, codes = into.rows.values, scales = into.rows.scale;
+  ToCodes(ops, {kernels::kGateResidualAdaln,
+                {.x = of.x,
+                 .residual = &of.y,
+                 .residual_gate = &of.gate,
+                 .scale = &modulation.scale,
+                 .shift = &modulation.shift,
+                 .sum = &sum,
+                 .out = &codes,
+                 .eps = modulation.eps,
+                 .out_scale = &scales,
+                 .static_out_scale = FixedScaleOf(form),
+                 .vector_of = &modulation.vector_of}});
 }
 
 template <typename Sum>
@@ -150,15 +147,15 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form) {
   if (form == RowForm::kPlain) return {ops.AdalnRmsNorm(x, modulation)};
   Rows rows = EmptyCodesLike(x, form);
-  ToCodes(ops,
-          {.of = kernels::kAdalnRmsNorm,
-           .x = x,
-           .scale = &modulation.scale,
-           .shift = &modulation.shift,
-           .vector_of = &modulation.vector_of,
-           .eps = modulation.eps,
-           .out = &rows.values},
-          rows.scale, form);
+  ToCodes(ops, {kernels::kAdalnRmsNorm,
+                {.x = x,
+                 .scale = &modulation.scale,
+                 .shift = &modulation.shift,
+                 .out = &rows.values,
+                 .eps = modulation.eps,
+                 .out_scale = &rows.scale,
+                 .static_out_scale = FixedScaleOf(form),
+                 .vector_of = &modulation.vector_of}});
   return rows;
 }
 

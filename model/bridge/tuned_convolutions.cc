@@ -6,6 +6,7 @@
 
 #include "model/bridge/by_device.h"
 #include "model/bridge/cublaslt_variant.h"
+#include "model/bridge/or_none.h"
 #include "model/bridge/torch_cuda_library.h"
 #include "model/torch_cuda/cudnn_convolutions.h"
 
@@ -19,7 +20,7 @@ std::unique_ptr<TunedConvolutions> OpenOn(at::Device device) {
 std::string_view WhyNot(const aten::Conv3dCall& call) {
   if (!call.x.is_cuda()) return "it needs a GPU";
   if (call.x.scalar_type() != at::kBFloat16) return "it needs bf16";
-  if (call.bias.defined()) return "it adds no bias";
+  if (OrNone(call.bias).has_value()) return "it adds no bias";
   if (call.x.dim() != 5 || call.x.size(0) != 1) return "it takes one clip";
   const auto side_by_side = [](const at::Tensor& t) {
     return t.is_contiguous(at::MemoryFormat::ChannelsLast3d);
