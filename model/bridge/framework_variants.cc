@@ -6,14 +6,9 @@
 namespace reel::model {
 
 void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
-  AddNormVariants(catalog);
-  AddQkNormRopeVariants(catalog);
-  AddActivationVariants(catalog);
-  AddFrameVariants(catalog);
-  AddAttentionVariants(catalog);
-  AddLinearVariants(catalog);
-  AddConv3dVariants(catalog);
-  AddStepCacheVariants(catalog);
+#define REEL_LIBTORCH(file, name) Add##name##Variants(catalog);
+#include "kernels/operators.def"
+#undef REEL_LIBTORCH
 }
 
 }  // namespace reel::model

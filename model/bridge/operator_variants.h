@@ -7,14 +7,9 @@
 
 namespace reel::model {
 
-void AddNormVariants(kernels::KernelCatalog& catalog);
-void AddQkNormRopeVariants(kernels::KernelCatalog& catalog);
-void AddActivationVariants(kernels::KernelCatalog& catalog);
-void AddFrameVariants(kernels::KernelCatalog& catalog);
-void AddAttentionVariants(kernels::KernelCatalog& catalog);
-void AddLinearVariants(kernels::KernelCatalog& catalog);
-void AddConv3dVariants(kernels::KernelCatalog& catalog);
-void AddStepCacheVariants(kernels::KernelCatalog& catalog);
+#define REEL_LIBTORCH(file, name) void Add##name##Variants(kernels::KernelCatalog& catalog);
+#include "kernels/operators.def"
+#undef REEL_LIBTORCH
 
 // Where libtorch's variant of an operator stands whose `cpu` variant reads each row once, by all
 // threads of the process: below that, and on a device behind all.
