@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/conditioning.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "model/bridge/random.h"
@@ -14,48 +15,36 @@ constexpr int64_t kPrefixLatents = 2;
 
 }  // namespace
 
-at::Tensor LatentEncoder::Sample(const Ops& ops, const at::Tensor& pixels,
-                                 at::Generator& generator) const {
-  const LatentMoments moments = encoder.Encode(ops, pixels.to(statistics.mean.device()), tiling);
-  return moments.Sample(DrawNormal(moments.mean.sizes(), generator, moments.mean.options()));
-}
-
 at::Tensor DrawNoise(const LatentShape& shape, int64_t channels, at::Generator& generator,
                      at::Device device) {
   return DrawNormal({1, channels, shape.frames, shape.height, shape.width}, generator,
                     at::TensorOptions(device).dtype(at::kFloat));
 }
 
-Tokens ImageTokens(const Ops& ops, const LatentEncoder& encoder, const PictureCondition& image,
-                   int64_t channels, DenoiseState& state) {
-  const at::Tensor sample = encoder.Sample(ops, image.pixels, state.generator).to(at::kFloat);
-  const at::Tensor latent = encoder.statistics.Normalize(sample);  // [1, C, 1, h, w]
-  const LatentShape& shape = state.shape;
-  const at::Tensor noise = DrawNoise(shape, channels, state.generator, latent.device());
-  at::Tensor mask = at::zeros({1, 1, shape.frames, shape.height, shape.width}, latent.options());
+ClipTokens TokensBehindPicture(const at::Tensor& latent, const at::Tensor& noise) {
+  at::Tensor mask =
+      at::zeros({1, 1, noise.size(2), noise.size(3), noise.size(4)}, latent.options());
   mask.slice(2, 0, 1).fill_(1.0);
-  Tokens tokens;
+  ClipTokens tokens;
   tokens.x = PackLatents(latent * mask + noise * (1 - mask));
   tokens.mask = PackLatents(mask).squeeze(-1);
   return tokens;
 }
 
-ConditionTokens::ConditionTokens(const LatentShape& shape, double frame_rate, at::Tensor noise)
+ConditionTokens::ConditionTokens(const LatentShape& shape, at::Tensor noise, ClipPlaces places)
     : shape_(shape),
-      frame_rate_(frame_rate),
+      places_(std::move(places)),
       grid_(std::move(noise)),
       frame_mask_(at::zeros({shape.frames}, grid_.options())) {}
 
-void ConditionTokens::Add(const Ops& ops, const LatentEncoder& encoder,
-                          const PictureCondition& condition, at::Generator& generator) {
-  // Normalised in the autoencoder's type here, unlike an image's.
-  const at::Tensor sample = encoder.Sample(ops, condition.pixels, generator);
-  at::Tensor latents = encoder.statistics.Normalize(sample).to(at::kFloat);
+void ConditionTokens::Add(const EncodedCondition& condition, at::Generator& generator) {
+  has_conditions_ = true;
+  at::Tensor latents = condition.latents;
   const int64_t count = latents.size(2);
   int64_t first = 0;  // of the video's frames
   at::Tensor pinned = latents;
   if (condition.frame_index != 0) {
-    first = condition.frame_index / kTemporal + kPrefixLatents;
+    first = condition.frame_index / places_.frames_per_latent + kPrefixLatents;
     pinned = latents.slice(2, std::min(count, kPrefixLatents));
     latents = latents.slice(2, 0, kPrefixLatents);
   }
@@ -67,22 +56,22 @@ void ConditionTokens::Add(const Ops& ops, const LatentEncoder& encoder,
   if (condition.frame_index != 0) AddExtra(latents, condition, generator);
 }
 
-void ConditionTokens::AddExtra(const at::Tensor& latents, const PictureCondition& condition,
+void ConditionTokens::AddExtra(const at::Tensor& latents, const EncodedCondition& condition,
                                at::Generator& generator) {
   const at::Tensor noise =
       DrawNormal(latents.sizes(), generator, latents.options().dtype(at::kFloat));
   const at::Tensor tokens = PackLatents(at::lerp(noise, latents, condition.strength));
   extra_mask_.push_back(at::full({1, tokens.size(1)}, condition.strength, tokens.options()));
-  extra_coordinates_.push_back(CausalCoordinates({latents.size(2), shape_.height, shape_.width},
-                                                 frame_rate_, condition.frame_index));
+  extra_coordinates_.push_back(
+      places_.coordinates({latents.size(2), shape_.height, shape_.width}, condition.frame_index));
   extra_.push_back(tokens);
 }
 
-Tokens ConditionTokens::Finish(bool has_conditions) const {
-  Tokens tokens;
+ClipTokens ConditionTokens::Finish() const {
+  ClipTokens tokens;
   tokens.x = PackLatents(grid_);
-  tokens.coordinates = CausalCoordinates(shape_, frame_rate_, 0);
-  if (!has_conditions) return tokens;
+  tokens.coordinates = places_.coordinates(shape_, 0);
+  if (!has_conditions_) return tokens;
   tokens.mask = frame_mask_.repeat_interleave(shape_.height * shape_.width).unsqueeze(0);
   if (!extra_.empty()) {
     const auto front = [](std::vector<at::Tensor> parts, const at::Tensor& last, int64_t dim) {

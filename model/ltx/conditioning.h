@@ -1,52 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first tokens of a clip: noise, and what pictures and clips pin of it. The order of draws is
-// the reference's.
+// The first tokens of a clip: noise, and what the latents of pictures and clips pin of it. The
+// order of draws is that of diffusers' LTX-Video pipelines.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "model/frames/condition_pictures.h"
 #include "model/latents/latents.h"
-#include "model/ltx/denoise_state.h"
-#include "model/vae/vae_encoder.h"
 
 namespace reel::model::ltx {
 
-// An encoder with its statistics, borrowed for a call.
-struct LatentEncoder {
-  const VaeEncoder& encoder;
-  const LatentStatistics& statistics;
-  const VaeTiling& tiling;
-
-  // A sample of the distribution, drawn from `generator`, not normalised.
-  at::Tensor Sample(const Ops& ops, const at::Tensor& pixels, at::Generator& generator) const;
+// The tokens that a network works on: those of conditions first, then the video's.
+struct ClipTokens {
+  at::Tensor x;            // [1, S, C] fp32
+  at::Tensor mask;         // [1, S] fp32: 1 is pinned, 0 is free; undefined without conditions
+  at::Tensor initial;      // [1, S, C], x before the first step; undefined without conditions
+  at::Tensor coordinates;  // [3, S]
+  int64_t extra = 0;       // tokens in front that are not part of the video
 };
 
 // [1, C, F, h, w] fp32.
 at::Tensor DrawNoise(const LatentShape& shape, int64_t channels, at::Generator& generator,
                      at::Device device);
 
-// Image pipeline: draws the image's sample, then the noise.
-Tokens ImageTokens(const Ops& ops, const LatentEncoder& encoder, const PictureCondition& image,
-                   int64_t channels, DenoiseState& state);
+// Image pipeline: the first latent frame is the picture's, `latent` [1, C, 1, h, w], and stays.
+ClipTokens TokensBehindPicture(const at::Tensor& latent, const at::Tensor& noise);
 
-// Condition pipeline, in parts that are bounded each: noise, then one condition after the other,
-// then the tokens.
+// A condition of a request, encoded.
+struct EncodedCondition {
+  at::Tensor latents;  // [1, C, f, h, w] fp32, normalised
+  int64_t frame_index = 0;
+  double strength = 1;
+};
+
+// How a family places latents in time and space.
+struct ClipPlaces {
+  int64_t frames_per_latent = 1;
+  // [3, F h w]: the coordinates of latents whose first frame is the clip's `frame_index`.
+  std::function<at::Tensor(const LatentShape& shape, int64_t frame_index)> coordinates;
+};
+
+// Condition pipeline: takes one condition after the other, then gives the tokens.
 class ConditionTokens {
  public:
-  ConditionTokens(const LatentShape& shape, double frame_rate, at::Tensor noise);
+  // `noise` [1, C, F, h, w] fp32: what is not pinned.
+  ConditionTokens(const LatentShape& shape, at::Tensor noise, ClipPlaces places);
 
-  void Add(const Ops& ops, const LatentEncoder& encoder, const PictureCondition& condition,
-           at::Generator& generator);
-  Tokens Finish(bool has_conditions) const;
+  // Draws from `generator` for tokens that are not part of the video.
+  void Add(const EncodedCondition& condition, at::Generator& generator);
+  ClipTokens Finish() const;
 
  private:
-  void AddExtra(const at::Tensor& latents, const PictureCondition& condition,
+  void AddExtra(const at::Tensor& latents, const EncodedCondition& condition,
                 at::Generator& generator);
 
   const LatentShape shape_;
-  const double frame_rate_;
+  const ClipPlaces places_;
+  bool has_conditions_ = false;
   at::Tensor grid_;        // [1, C, F, h, w]
   at::Tensor frame_mask_;  // [F]
   std::vector<at::Tensor> extra_, extra_mask_, extra_coordinates_;

@@ -9,6 +9,7 @@
 #include "model/denoise/exact_steps.h"
 #include "model/denoise/guidance.h"
 #include "model/denoise/step_cache.h"
+#include "model/ltx/conditioning.h"
 #include "model/ltx/rank_share.h"
 #include "model/ltx/rope.h"
 #include "model/ltx/time_table.h"
@@ -24,19 +25,10 @@ enum class Mode {
   kCondition,  // LTXConditionPipeline: pictures and clips anywhere, with strengths
 };
 
-// The tokens that the transformer works on: those of conditions first, then the video's.
-struct Tokens {
-  at::Tensor x;            // [1, S, C] fp32
-  at::Tensor mask;         // [1, S] fp32: 1 is pinned, 0 is free; undefined without conditions
-  at::Tensor initial;      // [1, S, C], x before the first step; undefined without conditions
-  at::Tensor coordinates;  // [3, S]
-  int64_t extra = 0;       // tokens in front that are not part of the video
-};
-
 struct DenoiseState {
   Mode mode = Mode::kText;
   LatentShape shape;
-  Tokens tokens;
+  ClipTokens tokens;
   // The texts of [negative,] prompt [, prompt]: all that any step of the request uses.
   TextContext text;
   bool text_has_negative = false;

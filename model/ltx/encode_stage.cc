@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/random.h"
 #include "model/bridge/row_ops.h"
 #include "model/ltx/request_conditions.h"
 #include "model/text/text_notices.h"
@@ -25,6 +26,13 @@ absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerC
 
 LatentShape ShapeOf(PictureSize size, int num_frames) {
   return {(num_frames - 1) / kTemporal + 1, size.height / kSpatial, size.width / kSpatial};
+}
+
+// Of the condition pipeline.
+ClipPlaces PlacesOf(double frame_rate) {
+  return {kTemporal, [frame_rate](const LatentShape& shape, int64_t frame_index) {
+            return CausalCoordinates(shape, frame_rate, frame_index);
+          }};
 }
 
 at::Generator GeneratorOf(const GenerationSpec& spec) {
@@ -91,8 +99,8 @@ absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
   if (!model_.HasLayersIn(form)) return model_.MakeLayersIn(form);
   if (!mine.has_text) return Text(mine, ops);
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
-    mine.building->Add(ops, encoder(), mine.conditions[mine.conditions_done++],
-                       mine.state.generator);
+    at::Generator& generator = mine.state.generator;
+    mine.building->Add(Encode(ops, mine.conditions[mine.conditions_done++], generator), generator);
   } else if (!mine.ready) {
     FinishTokens(mine, ops);
   }
@@ -126,24 +134,29 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
   state.text = model_.transformer.Prepare(ops, at::cat(embeddings), at::cat(masks));
   mine.has_text = true;
   if (masked) {
-    mine.building.emplace(state.shape, mine.spec.frame_rate,
-                          DrawNoise(state.shape, channels(), state.generator, model_.device));
+    mine.building.emplace(state.shape,
+                          DrawNoise(state.shape, channels(), state.generator, model_.device),
+                          PlacesOf(mine.spec.frame_rate));
   }
   return absl::OkStatus();
 }
 
 void EncodeStage::FinishTokens(LtxGeneration& mine, const Ops& ops) const {
   DenoiseState& state = mine.state;
-  Tokens& tokens = state.tokens;
+  ClipTokens& tokens = state.tokens;
   switch (state.mode) {
     case Mode::kText:
       tokens.x = PackLatents(DrawNoise(state.shape, channels(), state.generator, model_.device));
       break;
-    case Mode::kImage:
-      tokens = ImageTokens(ops, encoder(), mine.conditions[0], channels(), state);
+    case Mode::kImage: {
+      const at::Tensor sample = Sample(ops, mine.conditions[0].pixels, state.generator);
+      const at::Tensor latent = model_.statistics.Normalize(sample.to(at::kFloat));
+      tokens = TokensBehindPicture(
+          latent, DrawNoise(state.shape, channels(), state.generator, latent.device()));
       break;
+    }
     case Mode::kCondition:
-      tokens = mine.building->Finish(!mine.conditions.empty());
+      tokens = mine.building->Finish();
       mine.building.reset();
       break;
   }
@@ -156,7 +169,7 @@ void EncodeStage::FinishTokens(LtxGeneration& mine, const Ops& ops) const {
   mine.ready = true;
 }
 
-RopeTable EncodeStage::RopeOf(const Tokens& tokens) const {
+RopeTable EncodeStage::RopeOf(const ClipTokens& tokens) const {
   return MakeRopeTable(tokens.coordinates, model_.transformer.config().width()).To(model_.device);
 }
 
@@ -176,11 +189,12 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
                                              pass.recipe.touch, mine.state.Latents());
   const at::Tensor noise = DrawNoise(pass.shape, channels(), next.generator, model_.device);
   const float sigma = pass.schedule.sigmas[static_cast<size_t>(pass.first_step)];
-  ConditionTokens building(pass.shape, mine.spec.frame_rate, Noised(latents, noise, sigma));
+  ConditionTokens building(pass.shape, Noised(latents, noise, sigma),
+                           PlacesOf(mine.spec.frame_rate));
   for (const PictureCondition& condition : conditions) {
-    building.Add(ops, encoder(), condition, next.generator);
+    building.Add(Encode(ops, condition, next.generator), next.generator);
   }
-  next.tokens = building.Finish(!conditions.empty());
+  next.tokens = building.Finish();
   next.rope = RopeOf(next.tokens);
   mine.steps_before = mine.step();
   mine.planned_tokens = next.tokens.x.size(1);
@@ -189,8 +203,20 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
   return absl::OkStatus();
 }
 
-LatentEncoder EncodeStage::encoder() const {
-  return {model_.encoder, model_.statistics, model_.tiling};
+at::Tensor EncodeStage::Sample(const Ops& ops, const at::Tensor& pixels,
+                               at::Generator& generator) const {
+  const at::Device device = model_.statistics.mean.device();
+  const LatentMoments moments = model_.encoder.Encode(ops, pixels.to(device), model_.tiling);
+  return moments.Sample(DrawNormal(moments.mean.sizes(), generator, moments.mean.options()));
+}
+
+EncodedCondition EncodeStage::Encode(const Ops& ops, const PictureCondition& condition,
+                                     at::Generator& generator) const {
+  // Normalised in the autoencoder's type here, unlike an image's.
+  const at::Tensor sample = Sample(ops, condition.pixels, generator);
+  return {.latents = model_.statistics.Normalize(sample).to(at::kFloat),
+          .frame_index = condition.frame_index,
+          .strength = condition.strength};
 }
 
 int64_t EncodeStage::channels() const { return model_.transformer.config().in_channels; }

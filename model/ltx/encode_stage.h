@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/frames/condition_pictures.h"
 #include "model/ltx/conditioning.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
@@ -36,8 +37,11 @@ class EncodeStage {
   absl::StatusOr<PictureSize> PlanPasses(const Recipe& recipe, LtxGeneration& generation) const;
   absl::Status Text(LtxGeneration& generation, const Ops& ops) const;
   void FinishTokens(LtxGeneration& generation, const Ops& ops) const;
-  RopeTable RopeOf(const Tokens& tokens) const;
-  LatentEncoder encoder() const;
+  RopeTable RopeOf(const ClipTokens& tokens) const;
+  // A sample of what the autoencoder says of `pixels`, drawn from `generator`, not normalised.
+  at::Tensor Sample(const Ops& ops, const at::Tensor& pixels, at::Generator& generator) const;
+  EncodedCondition Encode(const Ops& ops, const PictureCondition& condition,
+                          at::Generator& generator) const;
   int64_t channels() const;
 
   LtxModel& model_;

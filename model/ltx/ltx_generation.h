@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/family/family_generation.h"
+#include "model/frames/condition_pictures.h"
 #include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/second_pass.h"

@@ -6,7 +6,6 @@
 
 #include "absl/status/statusor.h"
 #include "model/generation_spec.h"
-#include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/second_pass.h"
 

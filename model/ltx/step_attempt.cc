@@ -17,7 +17,7 @@ at::Tensor Scalar(float value, const at::Tensor& like) {
 
 // Fully pinned tokens are set back to their condition, with noise that fades as the video clears.
 void NoisePinned(Attempt& attempt) {
-  const Tokens& tokens = attempt.tokens();
+  const ClipTokens& tokens = attempt.tokens();
   const at::Tensor noise = DrawNormal(attempt.x.sizes(), attempt.generator, attempt.x.options());
   const at::Tensor noised =
       tokens.initial + attempt.state.condition_noise * noise * (attempt.sigma * attempt.sigma);
@@ -77,7 +77,7 @@ TextContext Attempt::text() const {
 }
 
 Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
-  const Tokens& tokens = state.tokens;
+  const ClipTokens& tokens = state.tokens;
   const bool each = state.mode == Mode::kCondition;
   const at::Tensor time =
       Scalar(state.schedule.timesteps[static_cast<size_t>(state.step)], tokens.x);
@@ -86,9 +86,8 @@ Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& 
       .x = tokens.x,
       .sigma = time / kTimesteps,
       .times = state.times.At(
-          ops, transformer,
-          {.schedule = state.schedule, .x = tokens.x, .mask = tokens.mask, .each = each},
-          state.step),
+          {.timesteps = state.schedule.timesteps, .x = tokens.x, .mask = tokens.mask, .each = each},
+          state.step, [&](const at::Tensor& t) { return transformer.Times(ops, t); }),
       .generator = {},
       .other_generator = {},
       .cache = state.cache};

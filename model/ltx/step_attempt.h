@@ -21,7 +21,7 @@ struct Attempt {
   at::Generator generator, other_generator;
   StepCache cache;
 
-  const Tokens& tokens() const { return state.tokens; }
+  const ClipTokens& tokens() const { return state.tokens; }
   const GuidancePoint& point() const {
     return state.guidance.At(state.schedule.sigmas[static_cast<size_t>(state.step)]);
   }

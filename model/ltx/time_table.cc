@@ -7,21 +7,17 @@
 #include "model/bridge/upload.h"
 
 namespace reel::model::ltx {
-namespace {}  // namespace
-
 at::Tensor StepTimes::ForTokens(const at::Tensor& by_time) const {
   if (!of_token.defined()) return by_time.view({1, 1});
   return by_time.index_select(0, of_token.flatten()).view_as(of_token);
 }
 
 bool TimeTable::Has(const TimedClip& clip, int step) const {
-  return first_ <= step && step < end_ && mask_.is_same(clip.mask) &&
-         timesteps_ == clip.schedule.timesteps;
+  return first_ <= step && step < end_ && mask_.is_same(clip.mask) && timesteps_ == clip.timesteps;
 }
 
-void TimeTable::Make(const Ops& ops, const Transformer& transformer, const TimedClip& clip,
-                     int step) {
-  const std::vector<float>& all = clip.schedule.timesteps;
+void TimeTable::Make(const TimedClip& clip, int step, RowsOfTimes rows_of) {
+  const std::vector<float>& all = clip.timesteps;
   at::Tensor masks = at::zeros({1}, clip.x.options().dtype(at::kFloat)), of_token;
   if (clip.mask.defined()) std::tie(masks, of_token) = at::_unique(clip.mask, true, true);
   const int64_t together = std::max<int64_t>(1, kMostTimes / masks.numel());
@@ -33,7 +29,7 @@ void TimeTable::Make(const Ops& ops, const Transformer& transformer, const Timed
   if (clip.mask.defined()) {
     values = clip.each ? at::minimum(times, (1 - masks) * kTimesteps) : times * (1 - masks);
   }
-  rows_ = transformer.Times(ops, values.flatten());
+  rows_ = rows_of(values.flatten());
   values_ = values;
   of_token_ = of_token;
   timesteps_ = all;
@@ -52,9 +48,8 @@ TimeTable TimeTable::To(at::Device where, const at::Tensor& mask) const {
   return there;
 }
 
-StepTimes TimeTable::At(const Ops& ops, const Transformer& transformer, const TimedClip& clip,
-                        int step) {
-  if (!Has(clip, step)) Make(ops, transformer, clip, step);
+StepTimes TimeTable::At(const TimedClip& clip, int step, RowsOfTimes rows_of) {
+  if (!Has(clip, step)) Make(clip, step, rows_of);
   const int64_t count = values_.size(1), row = step - first_;
   return {values_[row], of_token_, rows_.Slice(row * count, count)};
 }

@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transformer's modulation for the times of a schedule, computed for many steps at once, since
-// it does not depend on latents. Tokens that share a time share its row.
+// A network's modulation for the times of a schedule, computed for many steps at once, since it
+// does not depend on latents. Tokens that share a time share its row.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "model/ltx/transformer.h"
-#include "model/sampler/schedule.h"
+#include "absl/functional/function_ref.h"
+#include "model/bridge/aten.h"
 
 namespace reel::model::ltx {
 
-constexpr double kTimesteps = 1000;  // a time of the transformer at sigma 1
+constexpr double kTimesteps = 1000;  // a network's time at sigma 1
+
+// N times, embedded.
+struct TimeRows {
+  at::Tensor embedded;  // [N, D]
+  at::Tensor rows;      // [N, R]: what all blocks take
+
+  TimeRows Slice(int64_t first, int64_t count) const {
+    return {embedded.slice(0, first, first + count), rows.slice(0, first, first + count)};
+  }
+};
+// What a network makes of `times` [N] fp32 in 0..1000.
+using RowsOfTimes = absl::FunctionRef<TimeRows(const at::Tensor& times)>;
 
 // A clip as far as its times go; borrowed for a call.
 struct TimedClip {
-  const Schedule& schedule;
-  const at::Tensor& x;     // where it is
-  const at::Tensor& mask;  // [1, S]: how much each token is pinned; undefined: none is
-  bool each = false;       // a token is not past what its mask allows; else by so much behind all
+  const std::vector<float>& timesteps;  // of its schedule
+  const at::Tensor& x;                  // where it is
+  const at::Tensor& mask;               // [1, S]: how much each token is pinned; undefined: none is
+  bool each = false;  // a token is not past what its mask allows; else by so much behind all
 };
 
 // The times of one step, and the modulation for each.
@@ -37,7 +49,7 @@ class TimeTable {
  public:
   static constexpr int64_t kMostTimes = 128;
 
-  StepTimes At(const Ops& ops, const Transformer& transformer, const TimedClip& clip, int step);
+  StepTimes At(const TimedClip& clip, int step, RowsOfTimes rows_of);
 
   // On another device, for the same clip there: `mask` is its mask.
   TimeTable To(at::Device where, const at::Tensor& mask) const;
@@ -46,7 +58,7 @@ class TimeTable {
 
  private:
   bool Has(const TimedClip& clip, int step) const;
-  void Make(const Ops& ops, const Transformer& transformer, const TimedClip& clip, int step);
+  void Make(const TimedClip& clip, int step, RowsOfTimes rows_of);
 
   // What the table was computed for.
   std::vector<float> timesteps_;

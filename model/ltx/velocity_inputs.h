@@ -8,6 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "model/bridge/attention_ops.h"
+#include "model/ltx/time_table.h"
 #include "model/tokens/token_layout.h"
 
 namespace reel::model::ltx {
@@ -37,16 +38,6 @@ struct TextContext {
   TextContext With(absl::FunctionRef<at::Tensor(const at::Tensor&)> made) const;
   // All that are defined, always in the same order.
   std::vector<at::Tensor> tensors() const;
-};
-
-// N times, embedded.
-struct TimeRows {
-  at::Tensor embedded;  // [N, D]
-  at::Tensor rows;      // [N, 6 D], for every block
-
-  TimeRows Slice(int64_t first, int64_t count) const {
-    return {embedded.slice(0, first, first + count), rows.slice(0, first, first + count)};
-  }
 };
 
 // Videos of one size in a call: each has one row or more, which differ in their text.
