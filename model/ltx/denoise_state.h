@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
+#include "model/conditions/condition_tokens.h"
 #include "model/denoise/exact_steps.h"
 #include "model/denoise/guidance.h"
 #include "model/denoise/step_cache.h"
-#include "model/ltx/conditioning.h"
+#include "model/denoise/time_table.h"
 #include "model/ltx/rank_share.h"
 #include "model/ltx/rope.h"
-#include "model/ltx/time_table.h"
 #include "model/ltx/transformer.h"
 #include "model/sampler/schedule.h"
 

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
-#include "model/frames/condition_pictures.h"
-#include "model/ltx/conditioning.h"
+#include "model/conditions/condition_pictures.h"
+#include "model/conditions/condition_tokens.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
 #include "model/ltx/presets.h"

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/conditions/condition_pictures.h"
+#include "model/conditions/condition_tokens.h"
 #include "model/family/family_generation.h"
-#include "model/frames/condition_pictures.h"
-#include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/second_pass.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "model/frames/condition_pictures.h"
+#include "model/conditions/condition_pictures.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/presets.h"
 #include "model/sampler/schedule.h"

@@ -8,7 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "model/bridge/attention_ops.h"
-#include "model/ltx/time_table.h"
+#include "model/denoise/time_table.h"
 #include "model/tokens/token_layout.h"
 
 namespace reel::model::ltx {

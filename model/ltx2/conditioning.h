@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
-#include "model/frames/condition_pictures.h"
+#include "model/conditions/condition_pictures.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/ltx2_model.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/conditions/condition_pictures.h"
 #include "model/family/family_generation.h"
-#include "model/frames/condition_pictures.h"
 #include "model/ltx2/conditioning.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/prompts.h"

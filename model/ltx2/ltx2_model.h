@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/conditions/condition_pictures.h"
 #include "model/fit_plan.h"
-#include "model/frames/condition_pictures.h"
 #include "model/latents/latents.h"
 #include "model/layers/fitted_load.h"
 #include "model/layers/weights.h"

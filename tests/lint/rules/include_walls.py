@@ -44,7 +44,7 @@ TORCH_CUDA_ENTRIES = r"model/torch_cuda/(copy_lane|cudnn_convolutions|graph_reco
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
 # It shows that what families share is enough for one.
 TOY_FAMILY = r"tests/toy_family/toy_(network|pipeline)\."
-MODEL_SHARED = r"model/(adapters|bridge|denoise|family|frames|graphs|latents|layers|sampler|text|tokenizer|tokens|vae|weights)/"
+MODEL_SHARED = r"model/(adapters|bridge|conditions|denoise|family|frames|graphs|latents|layers|sampler|text|tokenizer|tokens|vae|weights)/"
 SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/protocol/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
@@ -82,6 +82,7 @@ WALLS = [
     (r"model/torch_cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
     (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/", TORCH_CUDA_ENTRIES], {"absl", "torch"}),
     (r"model/(denoise|frames|graphs|latents|tokens)/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
+    (r"model/conditions/", MODEL_API + [r"model/(bridge|latents)/", "kernels/"], {"absl", "torch"}),
     (r"model/family/", MODEL_API + [r"model/(bridge|denoise|frames|weights)/", "kernels/"], {"absl", "torch", "json"}),
     (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
     (r"model/vae/", MODEL_API + [r"model/(bridge|frames|latents|layers|weights)/", "kernels/"], {"absl", "torch", "json"}),

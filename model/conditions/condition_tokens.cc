@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/conditioning.h"
+#include "model/conditions/condition_tokens.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "model/bridge/random.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 // Latents of a later clip that become tokens of their own. The first of them stands for one frame
@@ -88,4 +88,4 @@ ClipTokens ConditionTokens::Finish() const {
   return tokens;
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -9,7 +9,7 @@
 
 #include "model/latents/latents.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // The tokens that a network works on: those of conditions first, then the video's.
 struct ClipTokens {
@@ -63,4 +63,4 @@ class ConditionTokens {
   std::vector<at::Tensor> extra_, extra_mask_, extra_coordinates_;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/time_table.h"
+#include "model/denoise/time_table.h"
 
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 // A network whose rows are functions of their own time alone.
@@ -94,4 +94,4 @@ TEST_F(TimeTableTest, IsMadeAnewWhenTheClipIsAnother) {
 }
 
 }  // namespace
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/time_table.h"
+#include "model/denoise/time_table.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "model/bridge/upload.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 at::Tensor StepTimes::ForTokens(const at::Tensor& by_time) const {
   if (!of_token.defined()) return by_time.view({1, 1});
   return by_time.index_select(0, of_token.flatten()).view_as(of_token);
@@ -54,4 +54,4 @@ StepTimes TimeTable::At(const TimedClip& clip, int step, RowsOfTimes rows_of) {
   return {values_[row], of_token_, rows_.Slice(row * count, count)};
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -9,7 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "model/bridge/aten.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 constexpr double kTimesteps = 1000;  // a network's time at sigma 1
 
@@ -70,4 +70,4 @@ class TimeTable {
   TimeRows rows_;  // of steps * K times
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/frames/condition_pictures.h"
+#include "model/conditions/condition_pictures.h"
 
 #include <ATen/ops/_upsample_bilinear2d_aa.h>
 

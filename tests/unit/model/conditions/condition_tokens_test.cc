@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/conditioning.h"
+#include "model/conditions/condition_tokens.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 
@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "model/bridge/random.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 constexpr int64_t kChannels = 3, kRows = 2, kColumns = 2, kOfFrame = kRows * kColumns;
@@ -101,4 +101,4 @@ TEST(TokensBehindPicture, KeepThePictureAndPinIt) {
 }
 
 }  // namespace
-}  // namespace reel::model::ltx
+}  // namespace reel::model
