@@ -174,6 +174,33 @@ TEST(Deadline, OfAShortVideoBesideALongOneIsKept) {
   EXPECT_EQ(late, 0);
 }
 
+// Where steps are not shared it passes them; each of them has two minutes.
+TEST(Deadline, OfAShortVideoBehindThreeLongOnesOfItsTenantIsKept) {
+  constexpr int kShort = 3;  // a video is suspended no more often
+  ServerSetup setup;
+  setup.config = SlowConfig(40) + "scheduler { fill_rows: 1 }\n";
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(calls.Generate(Steps(4)).status.ok());
+  std::vector<std::string> before;
+  for (int i = 0; i < 3; ++i) {
+    v1::CreateVideoRequest request;
+    *request.mutable_spec() = Steps(60);
+    request.mutable_timeout()->set_seconds(120);
+    v1::CreateVideoResponse response;
+    grpc::ClientContext context;
+    ASSERT_TRUE(calls.videos().CreateVideo(&context, request, &response).ok());
+    before.push_back(response.video().name());
+  }
+  for (int i = 0; i < kShort; ++i) {
+    const StreamResult result = calls.Generate(Within(Steps(4), absl::Seconds(2)));
+    EXPECT_TRUE(result.status.ok()) << i << ": " << result.status.error_message();
+  }
+  for (const std::string& name : before) {
+    EXPECT_EQ(calls.Await(name).state(), v1::VIDEO_STATE_SUCCEEDED);
+  }
+}
+
 TEST(Deadline, WhatCannotBeDoneInTimeTakesNoStep) {
   ReelServer server;
   Calls calls(server.Connect());

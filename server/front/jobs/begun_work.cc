@@ -38,14 +38,31 @@ BegunWork::Work BegunWork::Gather(const FleetWorker& worker) {
     mine.rest = KeyOf(RestOf(*job, mine.left), now_);
     mine.parked = held.parked();
     mine.ran_enough = held.ran_enough;
-    mine.may_park = job->stage == model::Stage::kDenoise && job->preemptions < kMostPreemptions;
+    mine.order_key = held.order_key;
+    mine.may_park = job->stage <= model::Stage::kDenoise && job->preemptions < kMostPreemptions;
     work.may_park |= mine.may_park && !mine.parked;
     if (mine.parked) continue;
     work.rows += fleet_.RowsTaken(held.shape);
     ++work.moving;
   }
   work.is_closed |= bytes >= kMostParkedBytes;
+  FreeThoseWhoWait(worker, work);
   return work;
+}
+
+// Where steps are not shared only the first one is stepped. Once that one has run its least the
+// others need not: they lose nothing when they are parked.
+void BegunWork::FreeThoseWhoWait(const FleetWorker& worker, Work& work) const {
+  const bool shares = work.stepped != nullptr && work.is_alike &&
+                      fleet_.Packs(worker, *work.stepped, work.num_stepped, work.stepped_rows);
+  if (shares) return;
+  const Job* first = nullptr;
+  for (const Job& job : work.jobs) {
+    if (job.parked || job.job->stage > model::Stage::kDenoise) continue;
+    if (first == nullptr || job.order_key < first->order_key) first = &job;
+  }
+  if (first == nullptr || !first->ran_enough) return;
+  for (Job& job : work.jobs) job.ran_enough = true;
 }
 
 BegunWork::Tenant& BegunWork::Of(std::string_view tenant) {

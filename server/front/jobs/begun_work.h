@@ -42,9 +42,10 @@ class BegunWork {
     Tenant* tenant = nullptr;
     absl::Duration left;  // p90
     RunKey rest;          // as if what is left of it were all
+    double order_key = 0;
     bool parked = false;
-    bool ran_enough = false;
-    bool may_park = false;  // for somebody, once it has run enough
+    bool ran_enough = false;  // or waits for one that has
+    bool may_park = false;    // for somebody, once it has run enough
   };
   struct Work {
     std::vector<Job> jobs;
@@ -73,6 +74,7 @@ class BegunWork {
 
  private:
   Work Gather(const FleetWorker& worker);
+  void FreeThoseWhoWait(const FleetWorker& worker, Work& work) const;
   void GatherUnused();
 
   JobTable& jobs_;

@@ -110,6 +110,10 @@ class Fleet {
   int64_t RowsTaken(const WorkShape& shape) const {
     return model::RowsTaken(shape.rows(), options_.fill_rows);
   }
+  // Whether so many jobs like this one, of so many rows together, are stepped in one call there.
+  bool Packs(const FleetWorker& worker, const WorkShape& like, size_t jobs, int64_t rows) const {
+    return worker.Packs(like, jobs, rows, options_.fill_rows);
+  }
   int NumReady() const;
   bool AllOut() const;
 

@@ -14,6 +14,14 @@ namespace {
 
 Newcomer NewcomerOf(const ActiveJob& job) { return {WaitingOf(job), job.need, job.charged}; }
 
+// As they go there: each is put behind those that are parked before it.
+std::vector<std::string> InOrderAt(const FleetWorker& worker, std::vector<std::string> ids) {
+  std::sort(ids.begin(), ids.end(), [&](const std::string& a, const std::string& b) {
+    return worker.held.at(a).order_key < worker.held.at(b).order_key;
+  });
+  return ids;
+}
+
 }  // namespace
 
 bool Parking::IsOver(const FleetWorker& worker, const std::string& id) {
@@ -46,7 +54,7 @@ void Parking::ParkFor(const std::vector<ActiveJob*>& order, Preemption& preempti
     if (victims.empty()) continue;
     // With all that it holds: it got its newcomers on the understanding that others leave.
     const bool is_short = fleet_.AccountOf(*worker).left() < 0;
-    Park(victims, *job, is_short);
+    Park(InOrderAt(*worker, victims), *job, is_short);
     preemption.Forget(*worker);
   }
   for (const auto& [name, worker] : fleet_.workers()) {
@@ -71,7 +79,7 @@ void Parking::ParkCompany(const FleetWorker& worker, Preemption& preemption) {
     const ActiveJob& job = jobs_.Get(id);
     const auto company = preemption.Company(job, worker);
     if (company.empty()) continue;
-    Park(company, job, /*to_host=*/false);
+    Park(InOrderAt(worker, company), job, /*to_host=*/false);
     preemption.Forget(worker);
   }
 }

@@ -110,8 +110,7 @@ std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const Fle
   }
   const auto jobs = Compare(newcomer, work, soon, /*for_share=*/false);
   if (jobs.empty()) return {};
-  const bool together =
-      worker.Packs(newcomer.need.shape, work.moving, work.rows, parts_.options.fill_rows);
+  const bool together = parts_.fleet.Packs(worker, newcomer.need.shape, work.moving, work.rows);
   return IdsOf(work, WhomToPark(jobs, together, urgent, now_));
 }
 
@@ -254,8 +253,8 @@ bool Preemption::SharesSteps(const Need& need, int64_t rows, const FleetWorker& 
       (!work.is_alike || like->model != need.shape.model || like->plan != need.shape.plan)) {
     return false;
   }
-  return worker.Packs(need.shape, work.num_stepped + (rows > 0 ? 1 : 0), work.stepped_rows + rows,
-                      parts_.options.fill_rows);
+  return parts_.fleet.Packs(worker, need.shape, work.num_stepped + (rows > 0 ? 1 : 0),
+                            work.stepped_rows + rows);
 }
 
 }  // namespace reel::front

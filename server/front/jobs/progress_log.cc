@@ -11,8 +11,7 @@ constexpr double kJudgedFraction = 0.2;
 
 }  // namespace
 
-ProgressLog::ProgressLog(Fleet& fleet, const JobOptions& options, const Clock& clock)
-    : fleet_(fleet), options_(options), clock_(clock) {}
+ProgressLog::ProgressLog(Fleet& fleet, const Clock& clock) : fleet_(fleet), clock_(clock) {}
 
 void ProgressLog::AddAtWorker(ActiveJob& job, bool keep) {
   const AtWorker there = PlaceAtWorker(job);
@@ -37,7 +36,7 @@ ProgressLog::AtWorker ProgressLog::PlaceAtWorker(const ActiveJob& job) {
     ++there.jobs;
   }
   const auto place = static_cast<size_t>(there.jobs) + 1;
-  if (!there.parked && worker->Packs(own->second.shape, place, rows, options_.fill_rows)) {
+  if (!there.parked && fleet_.Packs(*worker, own->second.shape, place, rows)) {
     there.ahead = absl::ZeroDuration();
   }
   return there;

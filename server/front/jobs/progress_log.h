@@ -6,14 +6,13 @@
 #include "server/front/jobs/active_job.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_options.h"
 
 namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class ProgressLog {
  public:
-  ProgressLog(Fleet& fleet, const JobOptions& options, const Clock& clock);
+  ProgressLog(Fleet& fleet, const Clock& clock);
 
   // `position` in the queue; `ahead`: work that comes first. `keep`: later progress does not
   // replace it.
@@ -30,7 +29,6 @@ class ProgressLog {
   AtWorker PlaceAtWorker(const ActiveJob& job);
 
   Fleet& fleet_;
-  const JobOptions& options_;
   const Clock& clock_;
 };
 

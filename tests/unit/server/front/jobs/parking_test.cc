@@ -118,6 +118,40 @@ TEST_F(ParkingTest, ARunningJobIsParkedForOneWithLessTimeAndResumedAfterIt) {
   EXPECT_EQ(observer.Get().preempted, 1);
 }
 
+struct Begun {
+  model::Stage stage;
+  int step;
+};
+
+// Its worker has begun the next one meanwhile, which waits for its steps.
+class BegunBehindTest : public ParkingTest, public ::testing::WithParamInterface<Begun> {};
+
+TEST_P(BegunBehindTest, AVideoWithLittleTimePassesARunningOneAndThoseThatWaitForIt) {
+  const Sent running = StartLong(Request());
+  std::vector<Sent> behind;
+  for (int i = 0; i < 2; ++i) MustCreate(Request());
+  behind.push_back(Take());
+  Progress(behind[0], GetParam().stage, GetParam().step);
+  Settle();
+  MustCreate(Tight());
+  const Sent tight = Take();
+  EXPECT_EQ(tight.assignment.spec.prompt, "tight");
+  EXPECT_TRUE(pool.parked(running));
+  EXPECT_TRUE(pool.parked(behind[0]));
+  Parked(running);
+  Parked(behind[0]);
+  RunToEnd(tight);
+  Settle();
+  EXPECT_FALSE(pool.parked(running));
+  EXPECT_FALSE(pool.parked(behind[0]));
+  EXPECT_LT(pool.order_key(running), pool.order_key(behind[0]));  // as before
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, BegunBehindTest,
+                         ::testing::Values(Begun{model::Stage::kTextEncode, 0},
+                                           Begun{model::Stage::kDenoise, 0},
+                                           Begun{model::Stage::kDenoise, 1}));
+
 TEST_F(ParkingTest, NothingIsParkedForOneThatHasTime) {
   const Sent running = StartLong(Request());
   MustCreate(Tight(absl::Seconds(30)));

@@ -73,12 +73,16 @@ class PreemptionLookTest : public ::testing::Test {
     share_.Charge(job.row.tenant, job.charged);
     HeldJob held;
     held.shape = job.need.shape;
+    held.order_key = Draw(1000000);
     held.alone = job.need.alone;
     held.started = job.phase() == Phase::kAssigned && Draw(4) != 0;
     if (held.started) {
       job.started = clock_.Monotonic() - absl::Seconds(Draw(10));
-      job.stage = Draw(5) == 0 ? model::Stage::kDecode : model::Stage::kDenoise;
-      job.step = Draw(10);
+      constexpr model::Stage kStages[] = {model::Stage::kTextEncode, model::Stage::kDenoise,
+                                          model::Stage::kDenoise, model::Stage::kDenoise,
+                                          model::Stage::kDecode};
+      job.stage = kStages[Draw(5)];
+      job.step = job.stage < model::Stage::kDenoise ? 0 : Draw(10);
     }
     job.preemptions = Draw(kMostPreemptions + 1);
     held.ran_enough = Draw(3) != 0;
@@ -127,6 +131,31 @@ class PreemptionLookTest : public ::testing::Test {
     }
     return worker.Packs(need.shape, jobs, rows, options_.fill_rows);
   }
+  // The one that is stepped there, where steps are not shared, has run its least.
+  bool PlainFirstRanEnough(const FleetWorker& worker) {
+    const HeldJob* first = nullptr;
+    for (const auto& [id, held] : worker.held) {
+      const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
+      if (!held.started || held.parked() || job == nullptr || !job->at_worker()) continue;
+      if (job->stage > model::Stage::kDenoise) continue;
+      if (first == nullptr || held.order_key < first->order_key) first = &held;
+    }
+    return first != nullptr && first->ran_enough && !PlainShareAll(worker);
+  }
+  // Those that have begun, whatever became of their jobs here.
+  bool PlainShareAll(const FleetWorker& worker) {
+    const WorkShape* like = nullptr;
+    int64_t rows = 0;
+    size_t jobs = 0;
+    for (const auto& [id, held] : worker.held) {
+      if (!held.started || held.parked()) continue;
+      if (like == nullptr) like = &held.shape;
+      if (held.shape.model != like->model || held.shape.plan != like->plan) return false;
+      rows += fleet_.RowsTaken(held.shape);
+      ++jobs;
+    }
+    return like != nullptr && worker.Packs(*like, jobs, rows, options_.fill_rows);
+  }
   Ids PlainVictims(const Newcomer& newcomer, const FleetWorker& worker, const Urgent& urgent,
                    bool soon, bool runs_there) {
     if (newcomer.need.alone) return {};
@@ -143,8 +172,8 @@ class PreemptionLookTest : public ::testing::Test {
       if (held.parked()) bytes += held.parked_bytes;
       const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
       if (job == nullptr || !held.started || !job->at_worker()) continue;
-      const bool may_park = job->stage == model::Stage::kDenoise &&
-                            (held.ran_enough || soon || shares) &&
+      const bool may_park = job->stage <= model::Stage::kDenoise &&
+                            (held.ran_enough || soon || shares || PlainFirstRanEnough(worker)) &&
                             job->preemptions < kMostPreemptions && PlainGoesBefore(newcomer, *job);
       ids.push_back(id);
       begun.push_back({job->LeftP90(), job->deadline, held.parked(), may_park,
