@@ -54,7 +54,7 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
     revived.expected_p90 = revived.cost.p90();
   }
   ActiveJob& job = parts_.jobs.Add(std::move(revived));
-  WakeTenant(job, parts_.jobs, parts_.share);
+  WakeTenant(job, parts_.jobs.Planned(), parts_.share);
   // The disk does all in its order: who reads them finds them, or hears why not.
   if (!adopted.conditions.empty()) {
     parts_.media.PutConditions(id, std::move(adopted.conditions), [](const absl::Status&) {});
@@ -77,7 +77,7 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
 // Of many that a process finds at its start the next signs of life tell it: each of these looks at
 // all jobs.
 void Adoption::TellPlace(ActiveJob& job) {
-  const bool is_new = job.row.attempt == 1;
+  const bool is_new = job.attempt == 1;
   parts_.progress.Add(job, true, is_new ? parts_.quotes.Ahead(job) : 0,
                       is_new ? parts_.quotes.QueueWait(job) : absl::ZeroDuration());
 }

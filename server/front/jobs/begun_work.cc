@@ -17,32 +17,33 @@ BegunWork::Work BegunWork::Gather(const FleetWorker& worker) {
   Work work;
   int64_t bytes = 0;
   for (const auto& [id, held] : worker.held) {
+    const bool parked = held.parked() || parked_.contains(id);
     work.is_closed |= held.alone;
-    work.has_parked |= held.parked();
-    if (held.parked()) bytes += held.parked_bytes;
+    work.has_parked |= parked;
+    if (parked) bytes += held.parked_bytes;
     if (!held.started) continue;
-    if (!held.parked()) {
+    if (!parked) {
       if (work.stepped == nullptr) work.stepped = &held.shape;
       work.is_alike &=
           held.shape.model == work.stepped->model && held.shape.plan == work.stepped->plan;
-      work.stepped_rows += fleet_.RowsTaken(held.shape);
+      work.stepped_rows += state_.workers.RowsTaken(held.shape);
       ++work.num_stepped;
     }
-    const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
-    if (job == nullptr || !job->at_worker()) continue;
+    const PlannedJob* job = state_.AtWorker(id, held.attempt);
+    if (job == nullptr) continue;
     Job& mine = work.jobs.emplace_back();
     mine.id = &id;
     mine.job = job;
-    mine.tenant = &Of(job->row.tenant);
+    mine.tenant = &Of(job->tenant);
     mine.left = job->LeftP90();
     mine.rest = KeyOf(RestOf(*job, mine.left), now_);
-    mine.parked = held.parked();
+    mine.parked = parked;
     mine.ran_enough = held.ran_enough;
     mine.order_key = held.order_key;
     mine.may_park = job->stage <= model::Stage::kDenoise && job->preemptions < kMostPreemptions;
     work.may_park |= mine.may_park && !mine.parked;
     if (mine.parked) continue;
-    work.rows += fleet_.RowsTaken(held.shape);
+    work.rows += state_.workers.RowsTaken(held.shape);
     ++work.moving;
   }
   work.is_closed |= bytes >= kMostParkedBytes;
@@ -53,8 +54,9 @@ BegunWork::Work BegunWork::Gather(const FleetWorker& worker) {
 // Where steps are not shared only the first one is stepped. Once that one has run its least the
 // others need not: they lose nothing when they are parked.
 void BegunWork::FreeThoseWhoWait(const FleetWorker& worker, Work& work) const {
-  const bool shares = work.stepped != nullptr && work.is_alike &&
-                      fleet_.Packs(worker, *work.stepped, work.num_stepped, work.stepped_rows);
+  const bool shares =
+      work.stepped != nullptr && work.is_alike &&
+      state_.workers.Packs(worker, *work.stepped, work.num_stepped, work.stepped_rows);
   if (shares) return;
   const Job* first = nullptr;
   for (const Job& job : work.jobs) {
@@ -69,13 +71,13 @@ BegunWork::Tenant& BegunWork::Of(std::string_view tenant) {
   const auto [found, is_new] = tenants_.try_emplace(tenant);
   if (is_new) {
     found->second.name = tenant;
-    found->second.weight = share_.weight(tenant);
+    found->second.weight = state_.share.weight(tenant);
   }
   return found->second;
 }
 
 double BegunWork::VirtualTime(Tenant& tenant) const {
-  if (!tenant.virtual_time) tenant.virtual_time = share_.virtual_time(tenant.name);
+  if (!tenant.virtual_time) tenant.virtual_time = state_.share.virtual_time(tenant.name);
   return *tenant.virtual_time;
 }
 
@@ -91,18 +93,17 @@ double BegunWork::Used(Tenant& tenant) {
 
 void BegunWork::GatherUnused() {
   unused_.emplace();
-  for (const auto& [name, worker] : fleet_.workers()) {
+  for (const auto& [name, worker] : state_.workers.workers()) {
     for (const auto& [id, held] : worker.held) {
-      const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
-      if (job != nullptr) (*unused_)[job->row.tenant] += job->Unused();
+      const PlannedJob* job = state_.AtWorker(id, held.attempt);
+      if (job != nullptr) (*unused_)[job->tenant] += job->Unused();
     }
   }
 }
 
-void BegunWork::Forget(const FleetWorker& worker) {
+void BegunWork::Park(const FleetWorker& worker, absl::Span<const std::string> ids) {
+  parked_.insert(ids.begin(), ids.end());
   work_.erase(&worker);
-  unused_.reset();
-  for (auto& [name, tenant] : tenants_) tenant.virtual_time = tenant.used = std::nullopt;
 }
 
 }  // namespace reel::front

@@ -6,17 +6,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_table.h"
+#include "absl/types/span.h"
 #include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/state.h"
 #include "server/front/jobs/work_shape.h"
 
 namespace reel::front {
@@ -26,8 +28,7 @@ inline constexpr int kMostPreemptions = 3;
 // Of all that are parked at a worker, wherever their states are.
 inline constexpr int64_t kMostParkedBytes = int64_t{8} << 30;
 
-// Confined to the dispatcher's thread. What it is given outlives it, and changes in its course only
-// where Forget says so.
+// The state outlives it.
 class BegunWork {
  public:
   struct Tenant {
@@ -38,7 +39,7 @@ class BegunWork {
   };
   struct Job {
     const std::string* id = nullptr;
-    const ActiveJob* job = nullptr;
+    const PlannedJob* job = nullptr;
     Tenant* tenant = nullptr;
     absl::Duration left;  // p90
     RunKey rest;          // as if what is left of it were all
@@ -62,29 +63,28 @@ class BegunWork {
     int64_t stepped_rows = 0;
   };
 
-  BegunWork(JobTable& jobs, const Fleet& fleet, const FairShare& share, absl::Duration now)
-      : jobs_(jobs), fleet_(fleet), share_(share), now_(now) {}
+  BegunWork(const State& state, absl::Duration now) : state_(state), now_(now) {}
 
   const Work& At(const FleetWorker& worker);
   Tenant& Of(std::string_view tenant);
   double VirtualTime(Tenant& tenant) const;
   double Used(Tenant& tenant);
-  // What it holds has changed, and so has what tenants are charged.
-  void Forget(const FleetWorker& worker);
+  // These are to be parked there, and count as parked from here on.
+  void Park(const FleetWorker& worker, absl::Span<const std::string> ids);
+  bool is_parked(const std::string& id) const { return parked_.contains(id); }
 
  private:
   Work Gather(const FleetWorker& worker);
   void FreeThoseWhoWait(const FleetWorker& worker, Work& work) const;
   void GatherUnused();
 
-  JobTable& jobs_;
-  const Fleet& fleet_;
-  const FairShare& share_;
+  const State& state_;
   const absl::Duration now_;
   std::map<const FleetWorker*, Work> work_;
   std::unordered_map<std::string_view, Tenant> tenants_;  // by names of jobs
   // Of what tenants were charged in advance, by tenant.
   std::optional<std::unordered_map<std::string_view, absl::Duration>> unused_;
+  std::set<std::string, std::less<>> parked_;
 };
 
 }  // namespace reel::front

@@ -8,7 +8,7 @@ TenantBytes ByteQuota::Of(const std::string& tenant) const {
   bytes.allowed = TenantOf(options_, tenant).max_stored_bytes;
   bytes.held = ledger_.stored(tenant);
   for (const auto& [id, job] : jobs_) {
-    if (job.row.tenant != tenant) continue;
+    if (job.tenant != tenant) continue;
     bytes.held += job.condition_bytes;
     bytes.reserved += job.reserved_bytes;
   }
@@ -17,10 +17,10 @@ TenantBytes ByteQuota::Of(const std::string& tenant) const {
 
 absl::Status ByteQuota::Grow(ActiveJob& job, int64_t size) const {
   if (size <= job.reserved_bytes) return absl::OkStatus();
-  TenantBytes bytes = Of(job.row.tenant);
+  TenantBytes bytes = Of(job.tenant);
   if (bytes.limited() && size - job.reserved_bytes > bytes.room()) {
     bytes.reserved -= job.reserved_bytes;  // of the others
-    return TooManyBytes(job.row.tenant, bytes, size, "videos/" + job.id());
+    return TooManyBytes(job.tenant, bytes, size, "videos/" + job.id);
   }
   job.reserved_bytes = size;
   return absl::OkStatus();

@@ -13,7 +13,7 @@ namespace reel::front {
 
 absl::Status Endings::ErrorOf(const ActiveJob& job, Reason reason, std::string_view message) {
   ErrorDetails details;
-  details.metadata = {{"video", absl::StrCat("videos/", job.id())},
+  details.metadata = {{"video", absl::StrCat("videos/", job.id)},
                       {"steps_done", absl::StrCat(job.step)},
                       {"steps", absl::StrCat(job.need.shape.steps())}};
   return MakeError(reason, message, details);
@@ -37,9 +37,9 @@ void Endings::FailByDeadline(ActiveJob& job, JobEvent event) {
 void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error) {
   model::RunStats bill = Bill(job);
   if (!parts_.slots.Leave(job, event)) return;
-  parts_.charges.Add(job.row.tenant, absl::Seconds(bill.device_seconds));
-  const std::string id = job.id();
-  parts_.media.Remove(id, job.row.attempt, nullptr);
+  parts_.charges.Add(job.tenant, absl::Seconds(bill.device_seconds));
+  const std::string id = job.id;
+  parts_.media.Remove(id, job.attempt, nullptr);
   parts_.media.RemoveConditions(id, job.row.num_conditions);
   // Its end still has to be written; another video of its tenant need not fail for that.
   job.reserved_bytes = 0;
@@ -48,7 +48,7 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
   const absl::Time wall = parts_.clock.Wall();
   Video video = job.log->Snapshot();
   video.state = state;
-  video.attempt = job.row.attempt;
+  video.attempt = job.attempt;
   video.error = std::move(error);
   video.stats = std::move(bill);
   video.end_time = wall;
@@ -57,7 +57,7 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
 }
 
 void Endings::Write(ActiveJob& job, const Video& video, uint64_t sequence) {
-  const std::string id = job.id();
+  const std::string id = job.id;
   parts_.journal.End(
       id, job.epoch, video, sequence,
       parts_.thread.Here<absl::Status>([this, id, video, sequence](const absl::Status& counts) {
@@ -71,7 +71,7 @@ void Endings::Write(ActiveJob& job, const Video& video, uint64_t sequence) {
 // The next process finds it, should this one die before its log has it.
 void Endings::StoreResult(ActiveJob& job, const RowSucceeded& event, const Video& video) {
   parts_.records.Record(job, event, video,
-                        [this, id = job.id(), video = video,
+                        [this, id = job.id, video = video,
                          sequence = event.sequence](const absl::Status& saved) mutable {
                           ActiveJob& stored = parts_.jobs.Get(id);
                           if (!saved.ok()) FailResult(stored, video, saved);
@@ -80,25 +80,25 @@ void Endings::StoreResult(ActiveJob& job, const RowSucceeded& event, const Video
 }
 
 void Endings::Forget(ActiveJob& job) {
-  const std::string id = job.id();
+  const std::string id = job.id;
   Log(LogLevel::kWarning, "A video is another server's now", {{"video", id}});
   parts_.timers.Clear({TimerKind::kDeadline, id});
-  parts_.media.Remove(id, job.row.attempt, nullptr);
+  parts_.media.Remove(id, job.attempt, nullptr);
   parts_.media.RemoveConditions(id, job.row.num_conditions);
   parts_.records.Remove(id, [](const absl::Status&) {});
   parts_.jobs.Remove(id);
 }
 
 void Endings::Leave(ActiveJob& job) {
-  parts_.timers.Clear({TimerKind::kDeadline, job.id()});
-  parts_.jobs.Remove(job.id());
+  parts_.timers.Clear({TimerKind::kDeadline, job.id});
+  parts_.jobs.Remove(job.id);
 }
 
 model::RunStats Endings::Bill(const ActiveJob& job) const {
   model::RunStats stats;
   stats.device_seconds = absl::ToDoubleSeconds(job.Used());
   stats.queued = std::min(job.started, parts_.clock.Monotonic()) - job.accepted;
-  stats.restarts = job.row.attempt - 1;
+  stats.restarts = job.attempt - 1;
   Close(job, stats);
   return stats;
 }
@@ -123,7 +123,7 @@ void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
   video.progress.step = video.progress.num_steps;
   video.progress.fraction = 1;
   video.progress.remaining = absl::ZeroDuration();
-  const std::string id = job.id();
+  const std::string id = job.id;
   parts_.media.RemoveConditions(id, job.row.num_conditions);
   const uint64_t sequence = job.log->TakeSequence();
   StoreResult(job,
@@ -132,10 +132,10 @@ void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
 }
 
 void Endings::OnEnded(ActiveJob& job, Video video, uint64_t sequence) {
-  const std::string id = job.id();
+  const std::string id = job.id;
   if (video.state == VideoState::kSucceeded) {
     parts_.removals.Watch(id, job.log);
-    parts_.ledger.AddStored(job.row.tenant, job.row.media_bytes);
+    parts_.ledger.AddStored(job.tenant, job.row.media_bytes);
   } else {
     parts_.records.Record(job, RowFailed{video.state, video.expire_time}, video, nullptr);
   }
@@ -157,8 +157,8 @@ void Endings::OnEnded(ActiveJob& job, Video video, uint64_t sequence) {
 
 void Endings::FailResult(ActiveJob& job, Video& video, const absl::Status& saved) {
   Log(LogLevel::kError, "A finished video could not be stored",
-      {{"video", job.id()}, {"error", saved}});
-  parts_.media.Remove(job.id(), job.row.attempt, nullptr);
+      {{"video", job.id}, {"error", saved}});
+  parts_.media.Remove(job.id, job.attempt, nullptr);
   video.state = VideoState::kFailed;
   const Reason reason = ReasonOf(saved).value_or(Reason::kInternal);
   video.error = ErrorOf(job, reason, "The finished video could not be stored");

@@ -29,7 +29,7 @@ void Finishing::On(const WorkerReport& from, JobFinished finished) {
   video.notices = std::move(finished.notices);
   parts_.media.Finish(ref.job, ref.attempt,
                       parts_.thread.Here<absl::StatusOr<MediaDigest>>(
-                          [this, id = job->id(), video = std::move(video)](auto digest) mutable {
+                          [this, id = job->id, video = std::move(video)](auto digest) mutable {
                             OnDigest(id, std::move(video), digest);
                           }));
 }
@@ -39,7 +39,7 @@ model::RunStats Finishing::Complete(ActiveJob& job, model::RunStats stats) const
   stats.queued = std::min(job.started, now) - job.accepted;
   job.clock.Detail(std::exchange(stats.parts, {}), std::exchange(stats.spans, {}));
   stats.first_media_byte = std::min(job.first_media, now) - job.accepted;
-  stats.restarts = job.row.attempt - 1;
+  stats.restarts = job.attempt - 1;
   if (stats.device_seconds <= 0) {
     stats.device_seconds = absl::ToDoubleSeconds(stats.text_encode + stats.denoise +
                                                  stats.sound_decode + stats.decode);
@@ -60,7 +60,7 @@ void Finishing::Count(ActiveJob& job, model::RunStats& stats) {
   }
   stats.device_seconds *= job.devices;
   parts_.slots.Pay(job, absl::Seconds(stats.device_seconds));
-  parts_.charges.Add(job.row.tenant, absl::Seconds(stats.device_seconds));
+  parts_.charges.Add(job.tenant, absl::Seconds(stats.device_seconds));
 }
 
 void Finishing::OnDigest(const std::string& id, Video video,

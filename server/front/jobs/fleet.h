@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workers as the dispatcher's thread knows them: their state, what each holds, the models'
-// cards. A snapshot of it is there for other threads.
+// Events of the workers and their models. A snapshot of them is there for other threads.
 #pragma once
 
 #include <map>
@@ -13,20 +12,17 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
-#include "kernels/dispatch/kernel_plan.h"
 #include "model/model_card.h"
-#include "model/pass_work.h"
-#include "server/front/jobs/fleet_worker.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/kernels_elsewhere.h"
-#include "server/front/jobs/worker_memory.h"
+#include "server/front/jobs/worker_table.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
 
 // Confined to the dispatcher's thread, but for what is said to be thread-safe.
-class Fleet {
+class Fleet : public WorkerTable {
  public:
   explicit Fleet(const JobOptions& options);
 
@@ -66,56 +62,8 @@ class Fleet {
 
   void Hold(const std::string& worker, const std::string& job, HeldJob held);
   std::optional<HeldJob> Release(const std::string& job, int attempt);
-  HeldJob* FindHeld(const std::string& job);
-
-  FleetWorker* Find(const std::string& worker);
-  const std::map<std::string, FleetWorker>& workers() const { return workers_; }
-  const Cards& cards() const { return cards_; }
-  const model::ModelCard* FindCard(const std::string& model) const;
   // Why it could not be loaded, the last time; OK: nothing known.
   absl::Status LoadError(const std::string& model) const;
-
-  // Jobs that workers hold and that another would go before.
-  using Passed = JobIds;
-  using Names = std::set<std::string>;  // of workers
-  // The worker with the least before the job among those that can take it now; null: none. Those in
-  // `passed` take no slot from it. Workers in `closed` take nothing. Where they are of several
-  // kinds see place_choice.h.
-  FleetWorker* Place(const Need& need, const Passed& passed = {}, const Names& closed = {});
-  // Whether this worker could take it now, if it parked these.
-  bool CanTake(const FleetWorker& worker, const Need& need, const Passed& passed,
-               const Passed& parked = {}) const {
-    return HasRoom(worker, need, passed) && Suits(worker, need) &&
-           Fits(worker, need, cards_, parked);
-  }
-  // Workers that would take it now, had they the memory.
-  Names ShortOfMemory(const Need& need, const Passed& passed) const;
-  // What of a worker's memory is given to whom.
-  MemoryAccount AccountOf(const FleetWorker& worker) const {
-    return front::AccountOf(worker, cards_);
-  }
-  // Whether any worker could take any job at all; cheap.
-  bool AnyRoom(const Passed& passed = {}) const;
-  // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
-  absl::StatusOr<kernels::KernelPlan> Plan(const FleetWorker& worker, const Need& need) const;
-  // Of which weights, kind of device and build a cost of the model on it is.
-  std::string WhereOf(const FleetWorker& worker, const std::string& model) const;
-  // Whether the worker could ever run it, full or not.
-  bool Suits(const FleetWorker& worker, const Need& need) const;
-  // The same, when it is there and has loaded what it can.
-  bool MayEverRun(const FleetWorker& worker, const Need& need) const;
-  // A device is out of service, and without it no worker will ever run the job.
-  bool Hopeless(const Need& need) const;
-  // Of those of a step.
-  int64_t RowsTaken(const WorkShape& shape) const {
-    return model::RowsTaken(shape.rows(), options_.fill_rows);
-  }
-  // Whether so many jobs like this one, of so many rows together, are stepped in one call there.
-  bool Packs(const FleetWorker& worker, const WorkShape& like, size_t jobs, int64_t rows) const {
-    return worker.Packs(like, jobs, rows, options_.fill_rows);
-  }
-  int NumReady() const;
-  bool AllOut() const;
 
   // Whether anything that decides who can run where has changed since it was asked last.
   bool TakeChanged() { return std::exchange(changed_, false); }
@@ -128,18 +76,14 @@ class Fleet {
 
  private:
   ServedModel Show(const std::string& model) const;
-  bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
   void Publish();
   void PublishRunning(const FleetWorker& worker);
 
-  const JobOptions& options_;
-  std::map<std::string, FleetWorker> workers_;
   std::vector<std::string> served_;
   std::set<std::string> unloaded_;
   std::set<std::string> on_demand_;
   bool models_gone_ = false;
   int64_t uses_ = 0;
-  std::map<std::string, model::ModelCard> cards_;
   KernelsElsewhere elsewhere_;
   bool changed_ = false;
 

@@ -13,14 +13,9 @@ constexpr absl::Duration kShortestPeriod = absl::Milliseconds(10);
 
 }  // namespace
 
-Heartbeats::Heartbeats(JobTable& jobs, const Fleet& fleet, const FairShare& share,
-                       ProgressLog& progress, const JobOptions& options, const Clock& clock)
-    : jobs_(jobs),
-      fleet_(fleet),
-      share_(share),
-      progress_(progress),
-      options_(options),
-      clock_(clock) {}
+Heartbeats::Heartbeats(JobTable& jobs, const StateSource& states, ProgressLog& progress,
+                       const JobOptions& options, const Clock& clock)
+    : jobs_(jobs), states_(states), progress_(progress), options_(options), clock_(clock) {}
 
 absl::Duration Heartbeats::period() const {
   return std::clamp(options_.heartbeat / 4, kShortestPeriod, kLongestPeriod);
@@ -33,15 +28,17 @@ void Heartbeats::Beat() {
   for (const auto& [id, job] : jobs_) {
     if (job.at_worker()) ahead += job.WorkerTime();
   }
-  const int devices = std::max(1, fleet_.NumReady());
+  const State state = states_.Now();
+  const int devices = std::max(1, state.workers.NumReady());
   int position = 0;
-  for (ActiveJob* job : RunOrder(jobs_, share_, options_.fifo, now)) {
-    if (job->at_worker()) continue;  // in `ahead` already
-    const bool moved = job->log->queue_position() != position;
-    if (moved || job->last_event <= silent_since) {
-      progress_.Add(*job, false, position, ahead / devices);
+  for (const PlannedJob* planned : RunOrder(state, now)) {
+    if (planned->at_worker()) continue;  // in `ahead` already
+    ActiveJob& job = jobs_.Get(planned->id);
+    const bool moved = job.log->queue_position() != position;
+    if (moved || job.last_event <= silent_since) {
+      progress_.Add(job, false, position, ahead / devices);
     }
-    ahead += job->WorkerTime();
+    ahead += job.WorkerTime();
     ++position;
   }
   for (auto& [id, job] : jobs_) {

@@ -5,18 +5,17 @@
 
 #include "absl/time/time.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
-#include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/state_source.h"
 
 namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Heartbeats {
  public:
-  Heartbeats(JobTable& jobs, const Fleet& fleet, const FairShare& share, ProgressLog& progress,
+  Heartbeats(JobTable& jobs, const StateSource& states, ProgressLog& progress,
              const JobOptions& options, const Clock& clock);
 
   // How often Beat wants to be called.
@@ -25,8 +24,7 @@ class Heartbeats {
 
  private:
   JobTable& jobs_;
-  const Fleet& fleet_;
-  const FairShare& share_;
+  const StateSource& states_;
   ProgressLog& progress_;
   const JobOptions& options_;
   const Clock& clock_;

@@ -23,6 +23,14 @@ absl::Status Damaged(const std::string& id, const absl::Status& error) {
   return MakeError(Reason::kMediaCorrupt, "The stored record of the video is damaged", details);
 }
 
+JobRow StoredRow(const ActiveJob& job) {
+  JobRow row = job.row;
+  row.id = job.id;
+  row.tenant = job.tenant;
+  row.attempt = job.attempt;
+  return row;
+}
+
 }  // namespace
 
 JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
@@ -30,7 +38,7 @@ JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSeri
     : store_(store), media_(media), serializer_(serializer), removals_(removals), thread_(thread) {}
 
 void JobRecords::Create(const ActiveJob& job, Done done) {
-  JobRow row = job.row;
+  JobRow row = StoredRow(job);
   row.video = serializer_.Serialize(job.log->Snapshot());
   store_.Create(std::move(row), thread_.Here<absl::Status>(std::move(done)));
 }
@@ -40,8 +48,10 @@ void JobRecords::Record(ActiveJob& job, const RowEvent& event, Done done) {
 }
 
 void JobRecords::Record(ActiveJob& job, const RowEvent& event, const Video& video, Done done) {
-  Apply(event, job.row);
-  JobRow row = job.row;
+  JobRow row = StoredRow(job);
+  Apply(event, row);
+  job.row = row;
+  job.attempt = row.attempt;
   row.video = serializer_.Serialize(video);
   Done answer;
   if (done) answer = thread_.Here<absl::Status>(std::move(done));

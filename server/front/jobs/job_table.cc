@@ -8,7 +8,7 @@ ActiveJob& JobTable::Add(ActiveJob job) {
   job.number = ++added_;
   const bool is_reserved = job.phase() == Phase::kReserved;
   job.clock.Enter(is_reserved ? model::RunPart::kAccept : model::RunPart::kQueue, job.last_event);
-  std::string id = job.id();
+  std::string id = job.id;
   const auto [added, is_new] = jobs_.emplace(std::move(id), std::move(job));
   if (is_new) by_id_.emplace(added->first, &added->second);
   return added->second;
@@ -29,13 +29,20 @@ ActiveJob* JobTable::Find(const std::string& id) {
 
 ActiveJob* JobTable::FindAttempt(const std::string& id, int attempt) {
   ActiveJob* job = Find(id);
-  return job != nullptr && job->row.attempt == attempt ? job : nullptr;
+  return job != nullptr && job->attempt == attempt ? job : nullptr;
+}
+
+std::vector<const PlannedJob*> JobTable::Planned() const {
+  std::vector<const PlannedJob*> jobs;
+  jobs.reserve(jobs_.size());
+  for (const auto& [id, job] : jobs_) jobs.push_back(&job);
+  return jobs;
 }
 
 ActiveJob* JobTable::FindOf(const Reach& reach, const std::string& id) {
   ActiveJob* job = Find(id);
   const bool known =
-      job != nullptr && reach.Covers(job->row.tenant) && job->phase() != Phase::kReserved;
+      job != nullptr && reach.Covers(job->tenant) && job->phase() != Phase::kReserved;
   return known ? job : nullptr;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "server/front/jobs/active_job.h"
 #include "server/front/jobs/clock.h"
@@ -41,6 +42,9 @@ class JobTable {
   // Whether anything has changed since it was asked last.
   bool TakeChanged() { return std::exchange(changed_, false); }
   bool changed() const { return changed_; }
+
+  // All of them, ordered by their ids.
+  std::vector<const PlannedJob*> Planned() const;
 
   size_t size() const { return jobs_.size(); }
   auto begin() { return jobs_.begin(); }

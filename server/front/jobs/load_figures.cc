@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "server/front/jobs/places.h"
+#include "server/front/jobs/preemption.h"
 #include "server/front/jobs/run_order.h"
 
 namespace reel::front {
@@ -28,8 +29,8 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
   const Waiting newcomer = {
       job.tenant, job.priority,     now, now + request.timeout, request.cost.p90(),
       0,          request.devices()};
-  for (const ActiveJob* other :
-       RunAfter(newcomer, parts_.jobs, parts_.share, parts_.options.fifo, now)) {
+  const State state = parts_.states.Now();
+  for (const PlannedJob* other : RunAfter(newcomer, state, now)) {
     load.behind += other->WorkerTime();
     load.queued_behind += other->at_worker() ? 0 : 1;
   }
@@ -37,7 +38,7 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
   for (const auto& [id, other] : parts_.jobs) {
     if (other.waits()) ahead += other.WorkerTime();
   }
-  Preemption look(parts_.preemption);
+  Preemption look(state, now);
   load.behind += look.TimeSaved({newcomer, request.need, {}}, request.kinds, ahead);
   if (load.queued == load.queued_behind) {
     load.beside = look.WaitBeside({newcomer, request.need, {}}, request.kinds);
@@ -59,7 +60,7 @@ Load LoadFigures::Of(const std::string& tenant) const {
     if (!job.deciding()) continue;
     load.backlog += job.WorkerTime();
     load.queued += job.at_worker() ? 0 : 1;
-    if (job.row.tenant != tenant) continue;
+    if (job.tenant != tenant) continue;
     ++load.tenant_jobs;
     load.tenant_backlog += job.DeviceLeft();
   }

@@ -15,8 +15,7 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
-#include "server/front/jobs/preemption.h"
-#include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/state_source.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
 
@@ -31,8 +30,7 @@ class LoadFigures {
     const ByteQuota& bytes;
     const MediaStore& media;
     const DrainState& drain;
-    const FairShare& share;
-    const Preemption::Parts& preemption;
+    const StateSource& states;
     const Fleet& fleet;
     const CostModel& costs;
     const JobOptions& options;

@@ -7,26 +7,26 @@
 #include <string_view>
 #include <utility>
 
-#include "server/front/jobs/active_job.h"
 #include "server/front/jobs/cost_model.h"
-#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/planned_job.h"
+#include "server/front/jobs/worker_table.h"
 
 namespace reel::front {
 
-// Confined to the dispatcher's thread; what it is given outlives it.
+// What it is given outlives it.
 class LookCosts {
  public:
-  LookCosts(const Fleet& fleet, const CostModel& costs);
+  LookCosts(const WorkerTable& table, const CostModel& costs);
 
-  const Cost& Of(const ActiveJob& job, const FleetWorker& worker);
+  const Cost& Of(const PlannedJob& job, const FleetWorker& worker);
   // Whether workers that are ready are of more than one kind.
   bool has_several_kinds() const { return has_several_kinds_; }
 
  private:
-  const Fleet& fleet_;
+  const WorkerTable& table_;
   const CostModel& costs_;
   const bool has_several_kinds_;
-  std::map<std::pair<const ActiveJob*, std::string_view>, Cost> known_;  // by job and kind
+  std::map<std::pair<const PlannedJob*, std::string_view>, Cost> known_;  // by job and kind
 };
 
 }  // namespace reel::front

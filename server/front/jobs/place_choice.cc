@@ -39,20 +39,20 @@ std::optional<size_t> ChoosePlace(absl::Span<const PlaceOption> options, absl::D
   return best;
 }
 
-PlaceChoice::PlaceChoice(Fleet& fleet, LookCosts& costs, RunQueue& queue, bool fifo,
-                         absl::Duration now)
-    : fleet_(fleet),
+// With `fifo` costs decide nothing.
+PlaceChoice::PlaceChoice(const State& state, LookCosts& costs, RunQueue& queue, absl::Duration now)
+    : table_(state.workers),
       costs_(costs),
       queue_(queue),
       now_(now),
-      compares_(!fifo && costs.has_several_kinds()) {}
+      compares_(!state.options.fifo && costs.has_several_kinds()) {}
 
-PlaceChoice::Place PlaceChoice::For(size_t index, const Fleet::Passed& passed,
-                                    const Fleet::Names& closed) {
-  const ActiveJob& job = *queue_.At(index);
+PlaceChoice::Place PlaceChoice::For(size_t index, const WorkerTable::Passed& passed,
+                                    const WorkerTable::Names& closed) {
+  const PlannedJob& job = *queue_.At(index);
   const bool compares = compares_ && job.need.worker.empty();
   auto options = compares ? OptionsOf(job, passed, closed) : std::nullopt;
-  if (!options) return {fleet_.Place(job.need, passed, closed)};
+  if (!options) return {table_.Place(job.need, passed, closed)};
   const absl::Duration time_left = job.deadline - now_;
   const absl::Duration waited = std::max(now_ - job.held_back, absl::ZeroDuration());
   Place place;
@@ -65,25 +65,25 @@ PlaceChoice::Place PlaceChoice::For(size_t index, const Fleet::Passed& passed,
   return place;
 }
 
-std::optional<PlaceChoice::Options> PlaceChoice::OptionsOf(const ActiveJob& job,
-                                                           const Fleet::Passed& passed,
-                                                           const Fleet::Names& closed) {
+std::optional<PlaceChoice::Options> PlaceChoice::OptionsOf(const PlannedJob& job,
+                                                           const WorkerTable::Passed& passed,
+                                                           const WorkerTable::Names& closed) {
   Options options;
-  for (const auto& [name, worker] : fleet_.workers()) {
+  for (const auto& [name, worker] : table_.workers()) {
     if (closed.contains(name)) continue;
     PlaceOption option;
-    option.has_room = fleet_.CanTake(worker, job.need, passed);
+    option.has_room = table_.CanTake(worker, job.need, passed);
     // One that must run alone has its worker emptied for it.
     if (!option.has_room &&
-        (job.need.alone || worker.is_dying || !fleet_.Suits(worker, job.need))) {
+        (job.need.alone || worker.is_dying || !table_.Suits(worker, job.need))) {
       continue;
     }
-    const auto memory = NeedAlone(worker, job.need, fleet_.cards());
+    const auto memory = NeedAlone(worker, job.need, table_.cards());
     if (!option.has_room && memory && memory->needed > memory->there) continue;
     const Cost& cost = costs_.Of(job, worker);
     if (!cost.observed && option.has_room) return std::nullopt;
     if (!cost.observed) continue;
-    option.worker = fleet_.Find(name);
+    option.worker = &worker;
     option.ahead = worker.Backlog(passed);
     option.run = cost.p50();
     option.run_p90 = std::max(cost.p90(), option.run);
@@ -97,8 +97,8 @@ std::optional<PlaceChoice::Options> PlaceChoice::OptionsOf(const ActiveJob& job,
 }
 
 bool PlaceChoice::Leaves(size_t index, const Options& options, const PlaceOption& best,
-                         const Fleet::Passed& passed) {
-  const ActiveJob& job = *queue_.At(index);
+                         const WorkerTable::Passed& passed) {
+  const PlannedJob& job = *queue_.At(index);
   const PlaceOption* slow = nullptr;
   int free = 0, fast = 0;  // workers
   for (const PlaceOption& option : options) {
@@ -114,21 +114,21 @@ bool PlaceChoice::Leaves(size_t index, const Options& options, const PlaceOption
   int more = 0;  // jobs that gain more
   // With this one they are as many as the workers that are free.
   for (size_t i = index + 1; free > 1 && more < fast; ++i) {
-    const ActiveJob* const next = queue_.At(i);
+    const PlannedJob* const next = queue_.At(i);
     if (next == nullptr) break;
-    const ActiveJob& other = *next;
+    const PlannedJob& other = *next;
     if (other.at_worker()) continue;
     --free;
-    const bool takes_it = fleet_.CanTake(*best.worker, other.need, passed) &&
+    const bool takes_it = table_.CanTake(*best.worker, other.need, passed) &&
                           AreOfOneRank(mine, WaitingOf(other), now_);
     if (!takes_it) continue;
-    const bool has_no_other = !fleet_.CanTake(*slow->worker, other.need, passed);
+    const bool has_no_other = !table_.CanTake(*slow->worker, other.need, passed);
     more += has_no_other || GainsMore(other, gain, best, *slow) ? 1 : 0;
   }
   return more >= fast;
 }
 
-bool PlaceChoice::GainsMore(const ActiveJob& other, absl::Duration gain, const PlaceOption& fast,
+bool PlaceChoice::GainsMore(const PlannedJob& other, absl::Duration gain, const PlaceOption& fast,
                             const PlaceOption& slow) {
   const Cost& there = costs_.Of(other, *fast.worker);
   const Cost& here = costs_.Of(other, *slow.worker);

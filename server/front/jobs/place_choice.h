@@ -8,10 +8,9 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "server/front/jobs/active_job.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/look_costs.h"
 #include "server/front/jobs/run_order.h"
+#include "server/front/jobs/state.h"
 
 namespace reel::front {
 
@@ -28,19 +27,19 @@ namespace reel::front {
 //   and gain more by them, if none of them goes before the others for its priority or its deadline.
 //
 // Waiting and running work is counted in time of an average worker (PoolCost,
-// ActiveJob::WorkerTime), whichever worker does it. So n workers drain n seconds of it a second;
+// PlannedJob::WorkerTime), whichever worker does it. So n workers drain n seconds of it a second;
 // admission, quotes and gauges use this time. A job's place in the order is by one quote, wherever
 // it is put (Note: [Places in the order] in run_order.cc).
 //
-// In a pool of one kind the worker with the least work before it is taken (Fleet::Place). The same
-// holds where a worker with room is of a kind that has not run such a job yet.
+// In a pool of one kind the worker with the least work before it is taken (WorkerTable::Place). The
+// same holds where a worker with room is of a kind that has not run such a job yet.
 
 // By so much of its run on a worker that has room, another one must end a job sooner.
 inline constexpr double kClearlySooner = 0.2;
 
 // A worker, for one job.
 struct PlaceOption {
-  FleetWorker* worker = nullptr;
+  const FleetWorker* worker = nullptr;
   absl::Duration ahead;         // of what it holds
   absl::Duration run, run_p90;  // of the job there
   bool has_room = true;
@@ -54,36 +53,34 @@ struct PlaceOption {
 std::optional<size_t> ChoosePlace(absl::Span<const PlaceOption> options, absl::Duration time_left,
                                   absl::Duration waited);
 
-// Of one look at the jobs that wait, in whose course costs do not change. Confined to the
-// dispatcher's thread; what it is given outlives it.
+// Of one look at the jobs that wait. What it is given outlives it.
 class PlaceChoice {
  public:
   struct Place {
-    FleetWorker* worker = nullptr;  // null: none can take it
-    bool must_wait = false;         // for that worker, which has no room
-    bool is_late = false;           // its deadline passes before it would end there
+    const FleetWorker* worker = nullptr;  // null: none can take it
+    bool must_wait = false;               // for that worker, which has no room
+    bool is_late = false;                 // its deadline passes before it would end there
   };
 
-  // `fifo`: costs decide nothing.
-  PlaceChoice(Fleet& fleet, LookCosts& costs, RunQueue& queue, bool fifo, absl::Duration now);
+  PlaceChoice(const State& state, LookCosts& costs, RunQueue& queue, absl::Duration now);
 
   // Of the job with this index in the order, whose predecessors have been placed.
-  Place For(size_t index, const Fleet::Passed& passed, const Fleet::Names& closed);
+  Place For(size_t index, const WorkerTable::Passed& passed, const WorkerTable::Names& closed);
 
  private:
   using Options = std::vector<PlaceOption>;
 
   // nullopt: one that has room is of a kind of which nothing is known.
-  std::optional<Options> OptionsOf(const ActiveJob& job, const Fleet::Passed& passed,
-                                   const Fleet::Names& closed);
+  std::optional<Options> OptionsOf(const PlannedJob& job, const WorkerTable::Passed& passed,
+                                   const WorkerTable::Names& closed);
   // Whether it leaves a worker that is free, and those as fast, to jobs that come after it.
   bool Leaves(size_t index, const Options& options, const PlaceOption& best,
-              const Fleet::Passed& passed);
+              const WorkerTable::Passed& passed);
   // Than so much, by running at the one rather than at the other.
-  bool GainsMore(const ActiveJob& other, absl::Duration gain, const PlaceOption& fast,
+  bool GainsMore(const PlannedJob& other, absl::Duration gain, const PlaceOption& fast,
                  const PlaceOption& slow);
 
-  Fleet& fleet_;
+  const WorkerTable& table_;
   LookCosts& costs_;
   RunQueue& queue_;
   const absl::Duration now_;

@@ -93,34 +93,29 @@ std::vector<size_t> WhomToLeave(absl::Span<const BegunJob> begun, const Urgent& 
   return AllKeepSlack(then, urgent, now) ? left : std::vector<size_t>{};
 }
 
-Preemption::Preemption(const Parts& parts)
-    : parts_(parts),
-      now_(parts.clock.Monotonic()),
-      begun_(parts.jobs, parts.fleet, parts.share, now_) {}
-
 std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const FleetWorker& worker,
                                              absl::Duration ahead, bool soon) {
   if (newcomer.need.alone || !HasVictims(worker)) return {};
   const BegunWork::Work& work = begun_.At(worker);
   const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
   // Once it shares their steps it does so to its end: then nobody is too young to be parked.
-  if (SharesSteps(newcomer.need, parts_.fleet.RowsTaken(newcomer.need.shape), worker)) {
+  if (SharesSteps(newcomer.need, state_.workers.RowsTaken(newcomer.need.shape), worker)) {
     const auto jobs = Compare(newcomer, work, /*soon=*/true, /*for_share=*/true);
     return IdsOf(work, WhomToLeave(jobs, urgent, now_));
   }
   const auto jobs = Compare(newcomer, work, soon, /*for_share=*/false);
   if (jobs.empty()) return {};
-  const bool together = parts_.fleet.Packs(worker, newcomer.need.shape, work.moving, work.rows);
+  const bool together = state_.workers.Packs(worker, newcomer.need.shape, work.moving, work.rows);
   return IdsOf(work, WhomToPark(jobs, together, urgent, now_));
 }
 
 bool Preemption::HasVictims(const FleetWorker& worker) {
-  if (parts_.options.fifo) return false;
+  if (state_.options.fifo) return false;
   const BegunWork::Work& work = begun_.At(worker);
   return work.may_park && !work.is_closed;
 }
 
-std::vector<std::string> Preemption::Company(const ActiveJob& running, const FleetWorker& worker) {
+std::vector<std::string> Preemption::Company(const PlannedJob& running, const FleetWorker& worker) {
   if (running.need.alone || !HasVictims(worker) || !SharesSteps(running.need, 0, worker)) return {};
   const Newcomer self = {WaitingOf(running), running.need, running.Unused()};
   const Urgent urgent = {running.LeftP90(), running.deadline};
@@ -153,8 +148,8 @@ std::vector<BegunJob> Preemption::Compare(const Newcomer& newcomer, const BegunW
 absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Span<const KindCost> kinds,
                                      absl::Duration ahead) {
   absl::Duration most;
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
-    if (!parts_.fleet.Suits(worker, newcomer.need)) continue;
+  for (const auto& [name, worker] : state_.workers.workers()) {
+    if (!state_.workers.Suits(worker, newcomer.need)) continue;
     const KindCost* const own = ObservedAt(kinds, worker);
     Newcomer there = newcomer;
     if (own != nullptr) there.waiting.predicted = own->cost.p90();
@@ -166,7 +161,8 @@ absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Span<const 
     }
     absl::Duration saved;
     for (const std::string& id : Victims(there, worker, ahead, /*soon=*/true)) {
-      saved += parts_.jobs.Get(id).WorkerTime();
+      const PlannedJob* const job = state_.AtWorker(id, worker.held.at(id).attempt);
+      saved += job == nullptr ? absl::ZeroDuration() : job->WorkerTime();
     }
     most = std::max(most, saved);
   }
@@ -176,9 +172,9 @@ absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Span<const 
 std::optional<absl::Duration> Preemption::WaitBeside(const Newcomer& newcomer,
                                                      absl::Span<const KindCost> kinds) {
   std::optional<absl::Duration> least;
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
+  for (const auto& [name, worker] : state_.workers.workers()) {
     const KindCost* const own = kinds.size() == 1 ? &kinds.front() : ObservedAt(kinds, worker);
-    if (own == nullptr || !parts_.fleet.CanTake(worker, newcomer.need, {})) continue;
+    if (own == nullptr || !state_.workers.CanTake(worker, newcomer.need, {})) continue;
     const absl::Duration slower =
         std::max(absl::ZeroDuration(), own->cost.p90() - newcomer.waiting.predicted);
     Newcomer there = newcomer;
@@ -192,7 +188,7 @@ std::optional<absl::Duration> Preemption::WaitBeside(const Newcomer& newcomer,
 std::optional<absl::Duration> Preemption::TimeBeside(const Newcomer& newcomer,
                                                      const FleetWorker& worker) {
   if (worker.held.empty()) return absl::ZeroDuration();
-  const int64_t rows = parts_.fleet.RowsTaken(newcomer.need.shape);
+  const int64_t rows = state_.workers.RowsTaken(newcomer.need.shape);
   if (begun_.At(worker).has_parked || !SharesSteps(newcomer.need, rows, worker)) {
     return std::nullopt;
   }
@@ -201,8 +197,8 @@ std::optional<absl::Duration> Preemption::TimeBeside(const Newcomer& newcomer,
   absl::Duration beside, all = newcomer.waiting.predicted;
   absl::Duration first_deadline = absl::InfiniteDuration();
   for (const auto& [id, held] : worker.held) {
-    const ActiveJob* const job = parts_.jobs.FindAttempt(id, held.attempt);
-    if (job == nullptr) return std::nullopt;
+    const PlannedJob* const job = state_.AtWorker(id, held.attempt);
+    if (job == nullptr) continue;  // it has ended, and leaves
     const absl::Duration left = job->LeftP90();
     beside += std::min(left, left / std::max(1, job->need.shape.steps() - job->step) * steps);
     all += left;
@@ -212,15 +208,15 @@ std::optional<absl::Duration> Preemption::TimeBeside(const Newcomer& newcomer,
   return beside;
 }
 
-Fleet::Names Preemption::ClosedTo(const ActiveJob& job) {
-  Fleet::Names closed;
+WorkerTable::Names Preemption::ClosedTo(const PlannedJob& job) {
+  WorkerTable::Names closed;
   std::optional<RunKey> key;
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
+  for (const auto& [name, worker] : state_.workers.workers()) {
     if (!begun_.At(worker).has_parked) continue;
     for (const auto& [id, held] : worker.held) {
       if (!held.parked()) continue;
-      const ActiveJob* parked = parts_.jobs.FindAttempt(id, held.attempt);
-      if (parked == nullptr || parked->row.tenant != job.row.tenant) continue;
+      const PlannedJob* parked = state_.AtWorker(id, held.attempt);
+      if (parked == nullptr || parked->tenant != job.tenant) continue;
       if (!key) key = KeyOf(WaitingOf(job), now_);
       if (!(*key < KeyOf(RestOf(*parked, parked->LeftP90()), now_))) closed.insert(name);
     }
@@ -253,8 +249,8 @@ bool Preemption::SharesSteps(const Need& need, int64_t rows, const FleetWorker& 
       (!work.is_alike || like->model != need.shape.model || like->plan != need.shape.plan)) {
     return false;
   }
-  return parts_.fleet.Packs(worker, need.shape, work.num_stepped + (rows > 0 ? 1 : 0),
-                            work.stepped_rows + rows);
+  return state_.workers.Packs(worker, need.shape, work.num_stepped + (rows > 0 ? 1 : 0),
+                              work.stepped_rows + rows);
 }
 
 }  // namespace reel::front

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the running jobs that a worker should park for a newcomer. Then that one meets its
 // deadline, or does not wait for much longer jobs, or for tenants who have had more than its own.
-// Changes nothing; parking.h acts on it.
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,8 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "server/front/jobs/begun_work.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_options.h"
-#include "server/front/jobs/job_table.h"
 #include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/state.h"
 #include "server/front/jobs/worker_costs.h"
 
 namespace reel::front {
@@ -71,19 +68,11 @@ struct Newcomer {
   absl::Duration advance;  // what its tenant is charged for it already
 };
 
-// Of one look at what waits, in whose course time stands still. Confined to the dispatcher's
-// thread.
+// Of one look at the state, which outlives it.
 class Preemption {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobTable& jobs;
-    const Fleet& fleet;
-    const FairShare& share;
-    const JobOptions& options;
-    const Clock& clock;
-  };
-  explicit Preemption(const Parts& parts);
+  Preemption(const State& state, absl::Duration now)
+      : state_(state), now_(now), begun_(state, now) {}
 
   // Those that the worker should park now; `ahead`: of the newcomer, among what waits.
   // `soon`: those too that have not run their least yet.
@@ -93,9 +82,9 @@ class Preemption {
   bool HasVictims(const FleetWorker& worker);
   // Those that the worker should park now, since they share the steps of one that runs there and
   // their tenant has had more.
-  std::vector<std::string> Company(const ActiveJob& running, const FleetWorker& worker);
+  std::vector<std::string> Company(const PlannedJob& running, const FleetWorker& worker);
   // Workers where a video of its own tenant is parked for another, and goes on before it.
-  Fleet::Names ClosedTo(const ActiveJob& job);
+  WorkerTable::Names ClosedTo(const PlannedJob& job);
   // At any worker that could run it; what is left of them. `kinds`: what it takes on each; see
   // worker_costs.h.
   absl::Duration TimeSaved(const Newcomer& newcomer, absl::Span<const KindCost> kinds,
@@ -105,8 +94,14 @@ class Preemption {
   // such worker, or one of the others would miss its deadline for it.
   std::optional<absl::Duration> WaitBeside(const Newcomer& newcomer,
                                            absl::Span<const KindCost> kinds);
-  // A job was taken or parked there in the meantime.
-  void Forget(const FleetWorker& worker) { begun_.Forget(worker); }
+  // Also one that is to be parked.
+  bool IsParked(const std::string& id, const HeldJob& held) const {
+    return held.parked() || begun_.is_parked(id);
+  }
+  // These are to be parked there, and count as parked from here on.
+  void Park(const FleetWorker& worker, absl::Span<const std::string> ids) {
+    begun_.Park(worker, ids);
+  }
 
  private:
   // The same jobs, as this one sees them; empty: it may park none of them. `for_share`: only by
@@ -118,7 +113,7 @@ class Preemption {
   bool SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker);
   std::optional<absl::Duration> TimeBeside(const Newcomer& newcomer, const FleetWorker& worker);
 
-  const Parts parts_;
+  const State& state_;
   const absl::Duration now_;
   BegunWork begun_;
 };

@@ -24,7 +24,7 @@ ProgressLog::AtWorker ProgressLog::PlaceAtWorker(const ActiveJob& job) {
   AtWorker there;
   const FleetWorker* worker = fleet_.Find(job.worker);
   if (worker == nullptr) return there;
-  const auto own = worker->held.find(job.id());
+  const auto own = worker->held.find(job.id);
   if (own == worker->held.end()) return there;
   there.parked = own->second.parked();
   int64_t rows = 0;
@@ -52,7 +52,7 @@ void ProgressLog::Add(ActiveJob& job, bool keep, int position, absl::Duration ah
   if (decodes) left = std::max(cost.decode - in_stage, total / 50);
   if (job.stage == model::Stage::kEncode) left = total / 100;
   Progress progress;
-  const HeldJob* held = job.at_worker() ? fleet_.FindHeld(job.id()) : nullptr;
+  const HeldJob* held = job.at_worker() ? fleet_.FindHeld(job.id) : nullptr;
   const bool moves = job.at_worker() && (held == nullptr || !held->parked());
   progress.stage = moves ? job.stage : model::Stage::kQueue;
   progress.step = job.step;

@@ -17,7 +17,7 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "server/front/jobs/video.h"
+#include "server/front/jobs/priority.h"
 
 namespace reel::front {
 

@@ -51,7 +51,7 @@ int64_t Quotes::Reservation(const NewJob& job, const CheckedRequest& request) co
 }
 
 absl::Duration Quotes::QueueWait(const ActiveJob& job) const {
-  Load load = load_.Of(job.row.tenant);
+  Load load = load_.Of(job.tenant);
   load.behind = job.WorkerTime();  // it waits for all but itself
   return admission_.QueueWait(load);
 }

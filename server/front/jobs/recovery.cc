@@ -63,7 +63,7 @@ void Recovery::RaiseMemory(ActiveJob& job, bool alone) {
       static_cast<double>(alone ? std::max(there, job.need.memory_bytes) : job.need.memory_bytes));
   const int64_t at_least = alone ? raised : std::min(raised, there);
   Log(LogLevel::kWarning, "A video took more of its device's memory than was predicted",
-      {{"video", job.id()},
+      {{"video", job.id},
        {"worker", job.worker},
        {"predicted_bytes", job.need.memory_bytes},
        {"at_least_bytes", at_least}});
@@ -82,8 +82,8 @@ void Recovery::Execute(ActiveJob& job, const Verdict& verdict, Reason restart_re
 void Recovery::Restart(ActiveJob& job, std::string_view reason, bool alone) {
   if (!parts_.slots.Leave(job, JobEvent::kRestarted)) return;
   Log(LogLevel::kWarning, "A video starts again",
-      {{"video", job.id()}, {"reason", reason}, {"attempt", job.row.attempt + 1}});
-  parts_.media.Remove(job.id(), job.row.attempt, nullptr);
+      {{"video", job.id}, {"reason", reason}, {"attempt", job.attempt + 1}});
+  parts_.media.Remove(job.id, job.attempt, nullptr);
   job.need.alone = alone;
   job.stage = model::Stage::kQueue;
   job.stage_since = parts_.clock.Monotonic();
@@ -91,7 +91,7 @@ void Recovery::Restart(ActiveJob& job, std::string_view reason, bool alone) {
   job.time_left.reset();
   job.started = job.first_media = absl::InfiniteDuration();
   const RestartRow restart{job.log->TakeSequence(), parts_.clock.Wall(), std::string(reason),
-                           job.row.attempt + 1};
+                           job.attempt + 1};
   job.log->AddRestart(restart, [&](Video& video) {
     video.state = VideoState::kQueued;
     video.attempt = restart.attempt;

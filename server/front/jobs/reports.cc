@@ -72,7 +72,7 @@ void Reports::On(const WorkerReport& from, const JobProgress& progress) {
   job->stage = stage;
   job->step = step;
   if (stage > model::Stage::kQueue && job->started == absl::InfiniteDuration()) StartRun(*job);
-  if (HeldJob* held = parts_.fleet.FindHeld(job->id())) {
+  if (HeldJob* held = parts_.fleet.FindHeld(job->id)) {
     held->left = job->cost.Left(step);
     held->started |= stage > model::Stage::kQueue;
     NoteRun(*job, *held);
@@ -144,7 +144,7 @@ void Reports::GrowMedia(ActiveJob& job, const MediaGrowth& growth) {
   if (!growth.content_type.empty()) {
     job.log->Edit([&](Video& video) { video.media.content_type = growth.content_type; });
   }
-  job.log->GrowMedia(job.row.attempt, size, growth.fragment_end);
+  job.log->GrowMedia(job.attempt, size, growth.fragment_end);
 }
 
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {

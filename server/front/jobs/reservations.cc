@@ -42,8 +42,8 @@ void Reservations::Drop(const std::string& id) {
 
 ActiveJob Reservations::Make(const NewJob& request, CheckedRequest checked, Video video) const {
   ActiveJob job(Phase::kReserved);
-  job.row.id = video.id;
-  job.row.tenant = video.tenant;
+  job.id = video.id;
+  job.tenant = video.tenant;
   job.priority = video.priority;
   job.streamed = request.bound;
   job.log = std::make_shared<LoggedJob>(std::move(video), 0, media_);

@@ -24,6 +24,9 @@ ActiveJob Revival::Revive(JobRow row, const Video& video, uint64_t after,
                           int64_t condition_bytes) const {
   const absl::Duration now = clock_.Monotonic();
   ActiveJob job(Phase::kQueued);
+  job.id = row.id;
+  job.tenant = row.tenant;
+  job.attempt = row.attempt;
   job.row = std::move(row);
   job.row.video.clear();
   job.priority = video.priority;
@@ -67,7 +70,7 @@ void Revival::Reserve(ActiveJob& job, const model::GenerationSpec& spec) const {
     shape.frames = spec.num_frames;
     shape.frame_pixels = int64_t{spec.width} * spec.height * spec.num_frames;
   }
-  const TenantBytes tenant = bytes_.Of(job.row.tenant);
+  const TenantBytes tenant = bytes_.Of(job.tenant);
   job.reserved_bytes =
       ReservationFor(costs_.Output(shape), job.condition_bytes, tenant).value_or(0);
 }

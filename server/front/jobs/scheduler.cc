@@ -30,16 +30,16 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       experiments_(options_.experiments),
       shadow_queue_(options_.experiments),
       removals_(replica_),
+      states_(jobs_, fleet_, costs_, share_, options_),
       records_(parts.store, parts.media, parts.serializer, removals_, thread_),
       charges_(ledger_, records_, parts.clock),
       slots_(jobs_, fleet_, share_, parts.pool, parts.observer, parts.clock),
       limits_(fleet_, costs_, parts.pool),
       progress_(fleet_, parts.clock),
-      heartbeats_(jobs_, fleet_, share_, progress_, options_, parts.clock),
+      heartbeats_(jobs_, states_, progress_, options_, parts.clock),
       admission_(options_, fleet_, costs_),
-      preemption_{jobs_, fleet_, share_, options_, parts.clock},
-      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, preemption_, fleet_, costs_,
-             options_, parts.clock}),
+      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, states_, fleet_, costs_, options_,
+             parts.clock}),
       quotes_(admission_, load_, quarantine_, fleet_, parts.clock),
       stored_({jobs_, records_, removals_, parts.media, ledger_, replica_, thread_, parts.clock}),
       endings_({jobs_, records_, slots_, timers_, ledger_, charges_, experiments_, removals_,
@@ -58,11 +58,11 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       drain_(drain_state_, jobs_, timers_, parts.clock),
       parking_(jobs_, fleet_, slots_, progress_, parts.observer),
       models_(fleet_, parts.pool, jobs_, endings_, parts.clock, options_.models),
-      residency_(fleet_, models_, parts.observer, parts.clock),
       shadows_({jobs_, fleet_, slots_, limits_, admission_, costs_, shadow_queue_, experiments_,
                 drain_state_, parts.media, parts.pool, parts.observer, parts.comparer, thread_}),
-      assigner_({jobs_, fleet_, share_, costs_, slots_, parking_, preemption_, residency_, endings_,
-                 limits_, parts.media, parts.pool, thread_, options_, parts.clock}) {
+      assigner_({jobs_, fleet_, costs_, slots_, endings_, limits_, parts.media, parts.pool, thread_,
+                 parts.clock}),
+      runner_(states_, assigner_, parking_, models_, parts.observer, parts.clock) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
     share_.SetWeight(tenant, of_tenant.weight);
   }
@@ -127,12 +127,8 @@ void Scheduler::Settle() {
   if (!TakeChanged()) return;
   gauges_stale_ = true;
   models_.EndStranded();
-  if (drain_state_.closed) {
-    parking_.ResumeDue();
-  } else {
-    shadows_.MakeWay();
-    assigner_.Pump();
-  }
+  if (!drain_state_.closed) shadows_.MakeWay();
+  runner_.Run(drain_state_.closed);
   if (drain_.reached()) {
     SaveCosts();
     drain_.Answer();

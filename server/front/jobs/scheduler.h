@@ -34,7 +34,7 @@
 #include "server/front/jobs/model_changes.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/parking.h"
-#include "server/front/jobs/preemption.h"
+#include "server/front/jobs/plan_runner.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/quarantine.h"
 #include "server/front/jobs/queue_order.h"
@@ -44,12 +44,12 @@
 #include "server/front/jobs/replica.h"
 #include "server/front/jobs/reports.h"
 #include "server/front/jobs/reservations.h"
-#include "server/front/jobs/residency.h"
 #include "server/front/jobs/restart.h"
 #include "server/front/jobs/revival.h"
 #include "server/front/jobs/shadows/shadow_queue.h"
 #include "server/front/jobs/shadows/shadows.h"
 #include "server/front/jobs/slots.h"
+#include "server/front/jobs/state_source.h"
 #include "server/front/jobs/step_limits.h"
 #include "server/front/jobs/stored_videos.h"
 #include "server/front/jobs/tenant_ledger.h"
@@ -196,6 +196,8 @@ class Scheduler {
   int64_t ticks_ = 0;
   bool gauges_stale_ = true;
 
+  const StateSource states_;
+
   // What changes it, each after those that it may call.
   JobRecords records_;
   Charges charges_;
@@ -204,7 +206,6 @@ class Scheduler {
   ProgressLog progress_;
   Heartbeats heartbeats_;
   Admission admission_;
-  Preemption::Parts preemption_;
   LoadFigures load_;
   Quotes quotes_;
   StoredVideos stored_;
@@ -218,9 +219,9 @@ class Scheduler {
   Drain drain_;
   Parking parking_;
   ModelChanges models_;
-  Residency residency_;
   Shadows shadows_;
   Assigner assigner_;
+  PlanRunner runner_;
 };
 
 }  // namespace reel::front

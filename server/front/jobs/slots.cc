@@ -17,41 +17,27 @@ void Slots::Take(ActiveJob& job, FleetWorker& worker) {
   job.step = 0;
   job.need.shape.where = fleet_.WhereOf(worker, job.need.model);
   HeldJob held;
-  held.attempt = job.row.attempt;
+  held.attempt = job.attempt;
   held.shape = job.need.shape;
   held.left = job.cost.p50();
   held.memory_bytes = job.need.memory_bytes;
   held.order_key = static_cast<double>(++assignments_);
   held.alone = job.need.alone;
-  fleet_.Hold(job.worker, job.id(), std::move(held));
+  fleet_.Hold(job.worker, job.id, std::move(held));
   job.devices = worker.num_devices();
   job.charged = job.devices * job.cost.p50();
-  share_.Charge(job.row.tenant, job.charged);
+  share_.Charge(job.tenant, job.charged);
 }
 
-void Slots::Arrange(const std::vector<ActiveJob*>& order) {
-  std::map<const FleetWorker*, double> last;  // key, of each
-  for (const ActiveJob* job : order) {
-    FleetWorker* worker = job->at_worker() ? fleet_.Find(job->worker) : nullptr;
-    if (worker == nullptr) continue;
-    const auto held = worker->held.find(job->id());
-    if (held == worker->held.end()) continue;
-    const auto [behind, first] = last.try_emplace(worker, 0);
-    for (const auto& [id, other] : worker->held) {
-      if (first && other.started && !other.parked())
-        behind->second = std::max(behind->second, other.order_key);
-    }
-    double& key = held->second.order_key;
-    if (key <= behind->second) {
-      key = static_cast<double>(++assignments_);
-      if (job->phase() == Phase::kAssigned) pool_.Reorder(job->worker, job->id(), key);
-    }
-    behind->second = key;
-  }
+void Slots::PutLast(ActiveJob& job) {
+  HeldJob* held = fleet_.FindHeld(job.id);
+  if (held == nullptr) return;
+  held->order_key = static_cast<double>(++assignments_);
+  if (job.phase() == Phase::kAssigned) pool_.Reorder(job.worker, job.id, held->order_key);
 }
 
 void Slots::Park(ActiveJob& job, const std::string& parked_for, bool to_host) {
-  HeldJob* held = fleet_.FindHeld(job.id());
+  HeldJob* held = fleet_.FindHeld(job.id);
   if (held == nullptr) return;
   held->parked_for = parked_for;
   job.clock.Enter(model::RunPart::kParked, clock_.Monotonic());
@@ -60,27 +46,27 @@ void Slots::Park(ActiveJob& job, const std::string& parked_for, bool to_host) {
   held->parked_bytes = held->device_bytes = 0;
   // Behind the other for the rest of both: what that has to decode goes first.
   held->order_key = static_cast<double>(++assignments_);
-  pool_.Park(job.worker, job.id(), to_host);
-  pool_.Reorder(job.worker, job.id(), held->order_key);
+  pool_.Park(job.worker, job.id, to_host);
+  pool_.Reorder(job.worker, job.id, held->order_key);
   jobs_.MarkChanged();
 }
 
 void Slots::MoveToHost(ActiveJob& job) {
-  HeldJob* held = fleet_.FindHeld(job.id());
+  HeldJob* held = fleet_.FindHeld(job.id);
   if (held == nullptr) return;
   held->to_host = true;
-  pool_.Park(job.worker, job.id(), /*to_host=*/true);
+  pool_.Park(job.worker, job.id, /*to_host=*/true);
 }
 
 void Slots::Resume(ActiveJob& job) {
-  HeldJob* held = fleet_.FindHeld(job.id());
+  HeldJob* held = fleet_.FindHeld(job.id);
   if (held == nullptr) return;
   held->parked_for.clear();
   held->told_parked = false;
   job.clock.Enter(model::PartOf(job.stage), clock_.Monotonic());
   held->stepped_since = clock_.Monotonic();
   held->stepped_from = job.step;
-  pool_.Resume(job.worker, job.id());
+  pool_.Resume(job.worker, job.id);
   jobs_.MarkChanged();
 }
 
@@ -90,10 +76,10 @@ bool Slots::Leave(ActiveJob& job, JobEvent event) {
       began ? job.devices * (job.cost.p50() - job.Left()) : absl::ZeroDuration();
   const std::optional<Release> release = jobs_.Apply(job, event);
   if (!release) return false;
-  if (*release == Release::kTakeBack) fleet_.Release(job.id(), job.row.attempt);
+  if (*release == Release::kTakeBack) fleet_.Release(job.id, job.attempt);
   if (*release == Release::kStop) {
-    if (HeldJob* held = fleet_.FindHeld(job.id())) held->cancelled_at = clock_.Monotonic();
-    pool_.Cancel(job.worker, job.id());
+    if (HeldJob* held = fleet_.FindHeld(job.id)) held->cancelled_at = clock_.Monotonic();
+    pool_.Cancel(job.worker, job.id);
   }
   Charge(job, used);
   return true;
@@ -106,7 +92,7 @@ void Slots::GiveUpShadow(FleetWorker& worker) {
 }
 
 void Slots::Charge(ActiveJob& job, absl::Duration used) {
-  share_.Charge(job.row.tenant, used - job.charged);
+  share_.Charge(job.tenant, used - job.charged);
   job.charged = absl::ZeroDuration();
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/fleet.h"
@@ -24,9 +23,8 @@ class Slots {
 
   // A queued job gets a slot.
   void Take(ActiveJob& job, FleetWorker& worker);
-  // Gives what workers have not begun keys in this order, behind what they have begun, and tells
-  // the workers of those that have changed.
-  void Arrange(const std::vector<ActiveJob*>& order);
+  // Behind all that its worker holds.
+  void PutLast(ActiveJob& job);
   // Applies an event that takes the job from its worker, if it has one: releases its slot, and
   // corrects the charge to what was used. False: the event does not apply and nothing has changed.
   bool Leave(ActiveJob& job, JobEvent event);

@@ -13,11 +13,11 @@
 #include "absl/time/time.h"
 #include "model/generation_spec.h"
 #include "model/run_stats.h"
+#include "server/front/jobs/priority.h"
 
 namespace reel::front {
 
 enum class VideoState { kQueued, kRunning, kSucceeded, kFailed, kCancelled };
-enum class Priority { kLow, kNormal, kHigh };
 
 constexpr bool IsFinal(VideoState state) {
   return state != VideoState::kQueued && state != VideoState::kRunning;

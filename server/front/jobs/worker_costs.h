@@ -11,15 +11,15 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "server/front/jobs/cost_model.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/fleet_worker.h"
+#include "server/front/jobs/worker_table.h"
 
 namespace reel::front {
 
 // Of one job, on one kind of device.
 struct KindCost {
   std::string kind;   // "NVIDIA H200"
-  std::string where;  // Fleet::WhereOf
+  std::string where;  // WorkerTable::WhereOf
   Cost cost;
   int devices = 1;  // that work on it at once
 };
@@ -34,17 +34,18 @@ struct PoolCost {
 };
 
 // Whether workers that are ready are of more than one kind.
-bool HasSeveralKinds(const Fleet& fleet);
-Cost CostAt(const Fleet& fleet, const CostModel& costs, const FleetWorker& worker,
+bool HasSeveralKinds(const WorkerTable& table);
+Cost CostAt(const WorkerTable& table, const CostModel& costs, const FleetWorker& worker,
             const Need& need);
 // Of each kind that is ready and could run it, the fastest first; those of which nothing is known
 // come last. Never empty: without any worker, of `need` as it is.
-std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, const Need& need);
+std::vector<KindCost> CostsByKind(const WorkerTable& table, const CostModel& costs,
+                                  const Need& need);
 // The worker's own; null: nothing is known of its kind.
 const KindCost* ObservedAt(absl::Span<const KindCost> kinds, const FleetWorker& worker);
 // Of `kinds`; one of which nothing is known counts as the first. nullopt: they are one.
-std::optional<PoolCost> PoolCostOf(const Fleet& fleet, absl::Span<const KindCost> kinds);
+std::optional<PoolCost> PoolCostOf(const WorkerTable& table, absl::Span<const KindCost> kinds);
 // The most that it would take of a device's memory, of whatever kind: it may go to any.
-int64_t PeakMemoryOf(const Fleet& fleet, const CostModel& costs, const Need& need);
+int64_t PeakMemoryOf(const WorkerTable& table, const CostModel& costs, const Need& need);
 
 }  // namespace reel::front

@@ -12,8 +12,8 @@ class JobTableTest : public ::testing::Test {
  protected:
   ActiveJob& Add(const std::string& id, Phase phase) {
     ActiveJob job(phase);
-    job.row.id = id;
-    job.row.tenant = "t";
+    job.id = id;
+    job.tenant = "t";
     return table_.Add(std::move(job));
   }
   reel::testing::ManualClock clock_;
@@ -31,7 +31,7 @@ TEST_F(JobTableTest, ShowsATenantItsOwnJobsOnceTheirLogHasThem) {
 
 TEST_F(JobTableTest, FindsAnAttemptThatIsNotOver) {
   ActiveJob& job = Add("a", Phase::kQueued);
-  job.row.attempt = 2;
+  job.attempt = 2;
   EXPECT_EQ(table_.FindAttempt("a", 2), &job);
   EXPECT_EQ(table_.FindAttempt("a", 1), nullptr);
   EXPECT_EQ(table_.FindAttempt("b", 2), nullptr);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/residency.h"
+#include "server/front/jobs/loads.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "server/front/jobs/places.h"
 
@@ -32,23 +33,18 @@ std::optional<std::vector<std::string>> WhoMakesWay(const FleetWorker& worker, c
   return leave;
 }
 
-Fleet::Names Residency::LoadFor(const Need& need, const std::set<std::string>& wanted) {
-  const FleetWorker* worker = Offering(fleet_, need);
+ModelWish WishFor(const WorkerTable& table, const Need& need, const std::set<std::string>& wanted,
+                  absl::Duration now) {
+  const FleetWorker* worker = Offering(table, need);
   if (worker == nullptr) return {};
-  const std::string name = worker->info.name;
-  const absl::Duration now = clock_.Monotonic();
-  const auto before = begun_.find({name, need.model});
+  const auto before = worker->loading_since.find(need.model);
   const bool failed = worker->failed.contains(need.model);
-  if (failed && before != begun_.end() && now - before->second < kLoadAgain) return {};
-  const auto leave = WhoMakesWay(*worker, need, wanted, fleet_.cards());
-  if (!leave) return {name};
-  for (const std::string& model : *leave) {
-    models_.PutOut(name, model);
-    observer_.ModelPutOut(name);
+  if (failed && before != worker->loading_since.end() && now - before->second < kLoadAgain) {
+    return {};
   }
-  begun_[{name, need.model}] = now;
-  models_.LoadOn(name, need.model);
-  return {};
+  auto leave = WhoMakesWay(*worker, need, wanted, table.cards());
+  const bool must_rest = !leave.has_value();
+  return {worker->info.name, std::move(leave).value_or(std::vector<std::string>()), must_rest};
 }
 
 }  // namespace reel::front

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads models on demand: a model comes to a worker for the first job that wants it. Where there is
-// no room, the models that nobody has used for longest make way.
+// Chooses the models to load on demand: a model comes to a worker for the first job that wants it.
+// Where there is no room, the models that nobody has used for longest make way. Pure.
 //
 // Note: [Residency]
 // A worker that starts says of such a model what it would be, and has none of them. A request for
@@ -13,18 +13,15 @@
 // for one, swaps follow each other: that is the price of the order.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_observer.h"
-#include "server/front/jobs/model_changes.h"
+#include "server/front/jobs/fleet_worker.h"
+#include "server/front/jobs/worker_memory.h"
+#include "server/front/jobs/worker_table.h"
 
 namespace reel::front {
 
@@ -37,22 +34,16 @@ std::optional<std::vector<std::string>> WhoMakesWay(const FleetWorker& worker, c
                                                     const std::set<std::string>& wanted,
                                                     const Cards& cards);
 
-// Confined to the dispatcher's thread. What it is given outlives it.
-class Residency {
- public:
-  Residency(Fleet& fleet, ModelChanges& models, JobObserver& observer, const Clock& clock)
-      : fleet_(fleet), models_(models), observer_(observer), clock_(clock) {}
-
-  // For a job whose model no worker has; those before it want `wanted`. The workers that must come
-  // to rest first, and are to be given nothing that comes after it.
-  Fleet::Names LoadFor(const Need& need, const std::set<std::string>& wanted);
-
- private:
-  Fleet& fleet_;
-  ModelChanges& models_;
-  JobObserver& observer_;
-  const Clock& clock_;
-  std::map<std::pair<std::string, std::string>, absl::Duration> begun_;  // by worker and model
+// What follows from a job whose model no worker has.
+struct ModelWish {
+  std::string worker;              // that would load it; empty: none does now
+  std::vector<std::string> leave;  // models that make way there
+  // The worker must come to rest first, and is to be given nothing that comes after the job.
+  bool must_rest = false;
 };
+
+// Those before the job want `wanted`.
+ModelWish WishFor(const WorkerTable& table, const Need& need, const std::set<std::string>& wanted,
+                  absl::Duration now);
 
 }  // namespace reel::front

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks for the plan and carries its actions out, until nothing follows from them.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/front/jobs/assignment.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/model_changes.h"
+#include "server/front/jobs/parking.h"
+#include "server/front/jobs/plan.h"
+#include "server/front/jobs/state_source.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread. What it is given outlives it.
+class PlanRunner {
+ public:
+  PlanRunner(const StateSource& states, Assigner& assigner, Parking& parking, ModelChanges& models,
+             JobObserver& observer, const Clock& clock)
+      : states_(states),
+        assigner_(assigner),
+        parking_(parking),
+        models_(models),
+        observer_(observer),
+        clock_(clock) {}
+
+  // `drains`: no worker is given a job any more.
+  void Run(bool drains);
+
+ private:
+  void CarryOut(const action::Assign& now);
+  void CarryOut(const action::HoldBack& now) { assigner_.HoldBack(now.job); }
+  void CarryOut(const action::PutLast& now) { assigner_.PutLast(now.job); }
+  void CarryOut(const action::Park& now) { parking_.Park(now.job, now.before, now.to_host); }
+  void CarryOut(const action::Resume& now) { parking_.Resume(now.job); }
+  void CarryOut(const action::Load& now);
+  void CarryOut(const action::Unload& now);
+  void CarryOut(const action::Refuse& now) { assigner_.Refuse(now.job); }
+
+  const StateSource& states_;
+  Assigner& assigner_;
+  Parking& parking_;
+  ModelChanges& models_;
+  JobObserver& observer_;
+  const Clock& clock_;
+  // Of one run.
+  std::vector<std::string> assigned_;
+  std::set<std::pair<std::string, std::string>> loads_;  // worker and model
+};
+
+}  // namespace reel::front
