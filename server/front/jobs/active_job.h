@@ -10,7 +10,7 @@
 #include "model/run_clock.h"
 #include "server/front/jobs/blame.h"
 #include "server/front/jobs/logged_job.h"
-#include "server/front/jobs/planned_job.h"
+#include "server/front/scheduling/planned_job.h"
 #include "server/front/store/job_store.h"
 
 namespace reel::front {

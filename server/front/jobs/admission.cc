@@ -11,7 +11,7 @@
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
 #include "server/front/jobs/arm_choice.h"
-#include "server/front/jobs/places.h"
+#include "server/front/scheduling/places.h"
 
 namespace reel::front {
 namespace {

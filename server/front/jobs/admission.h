@@ -12,13 +12,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/quarantine.h"
 #include "server/front/jobs/tenant_bytes.h"
-#include "server/front/jobs/worker_costs.h"
+#include "server/front/scheduling/cost_model.h"
+#include "server/front/scheduling/job_options.h"
+#include "server/front/scheduling/worker_costs.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {

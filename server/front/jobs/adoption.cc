@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/errors/error.h"
-#include "server/front/jobs/run_order.h"
+#include "server/front/scheduling/run_order.h"
 
 namespace reel::front {
 namespace {

@@ -11,11 +11,11 @@
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
-#include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/quotes.h"
 #include "server/front/jobs/revival.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/scheduling/queue_order.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/generation_spec.h"
-#include "server/front/jobs/job_options.h"
+#include "server/front/scheduling/job_options.h"
 
 namespace reel::front {
 

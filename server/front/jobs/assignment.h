@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/store/media_store.h"
 #include "server/front/workers/worker_pool.h"
 

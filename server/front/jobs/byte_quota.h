@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "server/front/jobs/active_job.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/tenant_bytes.h"
 #include "server/front/jobs/tenant_ledger.h"
+#include "server/front/scheduling/job_options.h"
 
 namespace reel::front {
 

@@ -12,7 +12,6 @@
 #include "server/front/jobs/end_listener.h"
 #include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/job_observer.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
@@ -21,6 +20,7 @@
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/scheduling/job_options.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {

@@ -11,9 +11,9 @@
 
 #include "kernels/base/mutex.h"
 #include "kernels/base/statistics/log_ratio.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/shadows/shadow_result.h"
 #include "server/front/jobs/video.h"
+#include "server/front/scheduling/job_options.h"
 
 namespace reel::front {
 

@@ -9,12 +9,12 @@
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/slots.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/store/media_store.h"
 #include "server/protocol/worker_report.h"
 

@@ -13,10 +13,10 @@
 #include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
 #include "model/model_card.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/kernels_elsewhere.h"
-#include "server/front/jobs/worker_table.h"
+#include "server/front/scheduling/job_options.h"
+#include "server/front/scheduling/worker_table.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "server/front/jobs/run_order.h"
+#include "server/front/scheduling/run_order.h"
 
 namespace reel::front {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "absl/time/time.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/state_source.h"
+#include "server/front/scheduling/job_options.h"
 
 namespace reel::front {
 

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/model_card.h"
-#include "server/front/jobs/fleet_worker.h"
+#include "server/front/scheduling/fleet_worker.h"
 
 namespace reel::front {
 

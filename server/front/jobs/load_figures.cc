@@ -5,9 +5,9 @@
 #include <map>
 #include <string_view>
 
-#include "server/front/jobs/places.h"
-#include "server/front/jobs/preemption.h"
-#include "server/front/jobs/run_order.h"
+#include "server/front/scheduling/places.h"
+#include "server/front/scheduling/preemption.h"
+#include "server/front/scheduling/run_order.h"
 
 namespace reel::front {
 

@@ -8,15 +8,15 @@
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/drain.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/state_source.h"
 #include "server/front/jobs/tenant_ledger.h"
+#include "server/front/scheduling/cost_model.h"
+#include "server/front/scheduling/job_options.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {

@@ -12,8 +12,8 @@
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/model_changes.h"
 #include "server/front/jobs/parking.h"
-#include "server/front/jobs/plan.h"
 #include "server/front/jobs/state_source.h"
+#include "server/front/scheduling/plan.h"
 
 namespace reel::front {
 

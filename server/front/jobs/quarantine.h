@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/front/jobs/cost_model.h"
+#include "server/front/scheduling/cost_model.h"
 
 namespace reel::front {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernels/base/status_macros.h"
-#include "server/front/jobs/places.h"
+#include "server/front/scheduling/places.h"
 
 namespace reel::front {
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
@@ -14,6 +13,7 @@
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/quarantine.h"
 #include "server/front/jobs/slots.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/store/media_store.h"
 #include "server/front/workers/worker_pool.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/errors/error.h"
-#include "server/front/jobs/preemption.h"
+#include "server/front/scheduling/preemption.h"
 
 namespace reel::front {
 

@@ -7,7 +7,6 @@
 #include "absl/status/statusor.h"
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
@@ -15,6 +14,7 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/step_limits.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {

@@ -10,12 +10,12 @@
 
 #include "absl/status/status.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/replica.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/jobs/video_serializer.h"
+#include "server/front/scheduling/cost_model.h"
+#include "server/front/scheduling/job_options.h"
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/front/jobs/worker_costs.h"
+#include "server/front/scheduling/worker_costs.h"
 
 namespace reel::front {
 

@@ -9,8 +9,8 @@
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {

@@ -10,7 +10,7 @@
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
-#include "server/front/jobs/queue_order.h"
+#include "server/front/scheduling/queue_order.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {

@@ -2,12 +2,12 @@
 // Makes the state that is planned from what the dispatcher's thread holds.
 #pragma once
 
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_table.h"
-#include "server/front/jobs/queue_order.h"
-#include "server/front/jobs/state.h"
+#include "server/front/scheduling/cost_model.h"
+#include "server/front/scheduling/job_options.h"
+#include "server/front/scheduling/queue_order.h"
+#include "server/front/scheduling/state.h"
 
 namespace reel::front {
 

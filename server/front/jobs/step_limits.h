@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "server/front/scheduling/cost_model.h"
 
 namespace reel::front {
 
@@ -18,12 +19,6 @@ struct TenantBytes {
   bool limited() const { return allowed > 0; }
   // Of a limited tenant; negative when more is there than is allowed now.
   int64_t room() const { return allowed - held - reserved; }
-};
-
-// What a video is thought to need before it has run.
-struct OutputSize {
-  int64_t likely = 0;  // 0: nobody knows yet
-  int64_t most = 0;    // with the doubt that there is; unknown: all that its frames could take
 };
 
 // What to reserve for such a file with `conditions` bytes beside it: what it may come to at most,

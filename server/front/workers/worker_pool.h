@@ -9,15 +9,12 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "kernels/dispatch/kernel_listing.h"
-#include "model/device_memory.h"
 #include "model/load_options.h"
+#include "server/front/workers/worker_info.h"
 #include "server/protocol/assignment.h"
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
-
-enum class WorkerState { kStarting, kReady, kDraining, kLost, kOut };
 
 // Why a worker is gone, as far as can be known.
 enum class LossCause {
@@ -47,43 +44,6 @@ inline const char* LossCauseName(LossCause cause) {
   }
   return "exit";
 }
-
-// Why a worker is out of service (WorkerState::kOut).
-enum class OutReason {
-  kNone,     // it is not
-  kDevice,   // its device is gone, needs a reset or cannot be opened
-  kFaults,   // too many losses of its own making in a short time
-  kNoModel,  // none of its models could be loaded
-};
-
-// The name of the metrics and the log.
-inline const char* OutReasonName(OutReason reason) {
-  switch (reason) {
-    case OutReason::kDevice:
-      return "device";
-    case OutReason::kFaults:
-      return "faults";
-    case OutReason::kNoModel:
-      return "no_model";
-    case OutReason::kNone:
-      break;
-  }
-  return "";
-}
-
-struct WorkerInfo {
-  std::string name;    // from the configuration
-  std::string device;  // e.g. "cuda:0 NVIDIA H200" or "cpu"
-  WorkerState state = WorkerState::kStarting;
-  OutReason out = OutReason::kNone;
-  model::DeviceMemory memory;  // zeros on a CPU
-  int restarts = 0;
-  int compute_capability = 0;
-  std::vector<std::string> models;          // loaded
-  std::vector<kernels::OpListing> kernels;  // empty until it is known what its plug-ins add
-  std::vector<kernels::PluginListing> plugins;
-  std::vector<std::pair<std::string, std::string>> versions;
-};
 
 // Reports, in each worker's own order. Called on the pool's threads: post and return, but for
 // JobMedia, whose caller may be held while the disk queue is full.

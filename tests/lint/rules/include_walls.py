@@ -48,7 +48,8 @@ MODEL_SHARED = r"model/(adapters|bridge|conditions|denoise|family|frames|graphs|
 SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/protocol/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
-JOBS = ["server/front/jobs/"]
+SCHEDULING = ["server/front/scheduling/"]
+JOBS = ["server/front/jobs/", *SCHEDULING]
 STORE = ["server/front/store/"]
 WORKERS = ["server/front/workers/"]
 API = ["server/front/api/"]  # what every door needs
@@ -110,6 +111,8 @@ WALLS = [
      {"absl", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/rpc/", SERVER_BASE + JOBS + API + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
      {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
+    # Values and pure functions: no service can be called from here.
+    (r"server/front/scheduling/", SERVER_BASE + SCHEDULING + [r"server/front/workers/worker_info\.h"], {"absl"}),
     (r"server/front/jobs/", SERVER_BASE + JOBS + [r"server/front/(store|workers)/\w+\.h"], {"absl"}),
     (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite"}),
     # The judge of a fleet's log is pure; one source knows its messages, those named for the broker or the log's own the broker.

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "server/front/jobs/job_options.h"
 #include "server/front/jobs/video.h"
+#include "server/front/scheduling/job_options.h"
 
 namespace reel::front {
 

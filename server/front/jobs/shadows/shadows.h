@@ -11,7 +11,6 @@
 
 #include "absl/status/statusor.h"
 #include "server/front/jobs/admission.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/drain.h"
 #include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/fleet.h"
@@ -22,6 +21,7 @@
 #include "server/front/jobs/shadows/shadow_result.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/store/media_store.h"
 #include "server/front/workers/frames_comparer.h"
 #include "server/front/workers/worker_pool.h"

@@ -108,15 +108,6 @@ model::ModelCard TestCard(const std::string& name) {
   return card;
 }
 
-SeenStep StepOf(const WorkShape& shape, const model::PassWork& pass) {
-  return {.model = shape.model,
-          .plan = shape.plan,
-          .where = shape.where,
-          .rows = pass.rows,
-          .attention = pass.rows * pass.tokens,
-          .condition_pixels = shape.condition_pixels};
-}
-
 Harness::Harness() {
   options.models = {SourceOf("card"), SourceOf("late")};
   options.fill_rows = 0;  // a worker holds two jobs

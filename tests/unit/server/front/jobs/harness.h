@@ -20,6 +20,7 @@
 #include "tests/fakes/recording_observer.h"
 #include "tests/fakes/scripted_worker_pool.h"
 #include "tests/fakes/temp_folder.h"
+#include "tests/unit/server/front/scheduling/step_of.h"
 
 namespace reel::front {
 
@@ -105,9 +106,6 @@ ModelSource SourceOf(const std::string& name, const std::string& path = "");
 
 // A worker that could run anything.
 WorkerInfo ReadyWorker(const std::string& name);
-
-// A step of one pass of one job, as its worker's report says.
-SeenStep StepOf(const WorkShape& shape, const model::PassWork& pass);
 
 class Harness {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models on demand come for those that want them, and make way for each other.
-#include "server/front/jobs/loads.h"
+#include "server/front/scheduling/loads.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "server/errors/error.h"
-#include "server/front/jobs/preemption.h"
+#include "server/front/scheduling/preemption.h"
 #include "tests/unit/server/front/jobs/parking_fixture.h"
 
 namespace reel::front {

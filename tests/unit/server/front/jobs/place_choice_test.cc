@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group, which takes 1.9 times less for a video, beside single devices.
-#include "server/front/jobs/place_choice.h"
+#include "server/front/scheduling/place_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

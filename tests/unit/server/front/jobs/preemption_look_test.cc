@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/front/jobs/preemption.h"
-#include "server/front/jobs/run_order.h"
+#include "server/front/scheduling/preemption.h"
+#include "server/front/scheduling/run_order.h"
 #include "tests/fakes/manual_clock.h"
 #include "tests/unit/server/front/jobs/harness.h"
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the worker of a job among workers of several kinds: the one where it would end first.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/front/scheduling/look_costs.h"
+#include "server/front/scheduling/run_order.h"
+#include "server/front/scheduling/state.h"
+
+namespace reel::front {
+
+// Note: [Mixed pools]
+// Beside single devices there may be a group, or a newer device, that makes a video sooner. A job
+// goes where it is predicted to end first: after what a worker holds, by its own run on that kind.
+//
+// - One that is free now takes the job that is next, whatever its size; it is left for a busy,
+//   faster one only where that ends the job sooner by a fifth of its run on the free one, or alone
+//   ends it by its deadline. Those behind it in the order then have the free one.
+// - Where the faster one has no room the job waits here for it, and nobody behind it takes that
+//   room; it does so for as long as its run on the free one, and no longer: predictions may be off.
+// - Of several that are free a job leaves the faster ones to those that are placed together with it
+//   and gain more by them, if none of them goes before the others for its priority or its deadline.
+//
+// Waiting and running work is counted in time of an average worker (PoolCost,
+// PlannedJob::WorkerTime), whichever worker does it. So n workers drain n seconds of it a second;
+// admission, quotes and gauges use this time. A job's place in the order is by one quote, wherever
+// it is put (Note: [Places in the order] in run_order.cc).
+//
+// In a pool of one kind the worker with the least work before it is taken (WorkerTable::Place). The
+// same holds where a worker with room is of a kind that has not run such a job yet.
+
+// By so much of its run on a worker that has room, another one must end a job sooner.
+inline constexpr double kClearlySooner = 0.2;
+
+// A worker, for one job.
+struct PlaceOption {
+  const FleetWorker* worker = nullptr;
+  absl::Duration ahead;         // of what it holds
+  absl::Duration run, run_p90;  // of the job there
+  bool has_room = true;
+  bool is_idle = false;
+
+  absl::Duration end() const { return ahead + run; }
+};
+
+// The index of the best; it may have no room, and then the job is to wait for it. nullopt: none has
+// room. `waited`: so long the job has done that already.
+std::optional<size_t> ChoosePlace(absl::Span<const PlaceOption> options, absl::Duration time_left,
+                                  absl::Duration waited);
+
+// Of one look at the jobs that wait. What it is given outlives it.
+class PlaceChoice {
+ public:
+  struct Place {
+    const FleetWorker* worker = nullptr;  // null: none can take it
+    bool must_wait = false;               // for that worker, which has no room
+    bool is_late = false;                 // its deadline passes before it would end there
+  };
+
+  PlaceChoice(const State& state, LookCosts& costs, RunQueue& queue, absl::Duration now);
+
+  // Of the job with this index in the order, whose predecessors have been placed.
+  Place For(size_t index, const WorkerTable::Passed& passed, const WorkerTable::Names& closed);
+
+ private:
+  using Options = std::vector<PlaceOption>;
+
+  // nullopt: one that has room is of a kind of which nothing is known.
+  std::optional<Options> OptionsOf(const PlannedJob& job, const WorkerTable::Passed& passed,
+                                   const WorkerTable::Names& closed);
+  // Whether it leaves a worker that is free, and those as fast, to jobs that come after it.
+  bool Leaves(size_t index, const Options& options, const PlaceOption& best,
+              const WorkerTable::Passed& passed);
+  // Than so much, by running at the one rather than at the other.
+  bool GainsMore(const PlannedJob& other, absl::Duration gain, const PlaceOption& fast,
+                 const PlaceOption& slow);
+
+  const WorkerTable& table_;
+  LookCosts& costs_;
+  RunQueue& queue_;
+  const absl::Duration now_;
+  const bool compares_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The input of the plan: the live jobs, the workers, what runs cost, what tenants have had. Values
+// alone: nothing here can be called to do something.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "server/front/scheduling/cost_model.h"
+#include "server/front/scheduling/job_options.h"
+#include "server/front/scheduling/planned_job.h"
+#include "server/front/scheduling/queue_order.h"
+#include "server/front/scheduling/worker_table.h"
+
+namespace reel::front {
+
+using PlannedJobs = std::vector<const PlannedJob*>;
+
+// As it is now: what it is made of outlives it and does not change meanwhile.
+class State {
+ public:
+  State(PlannedJobs live_jobs, const WorkerTable& workers, const CostModel& costs,
+        const FairShare& share, const JobOptions& options);
+
+  // One that a worker has; null: no longer, or it is another attempt.
+  const PlannedJob* AtWorker(std::string_view id, int attempt) const;
+
+  const PlannedJobs jobs;  // ordered by their ids
+  const WorkerTable& workers;
+  const CostModel& costs;
+  const FairShare& share;
+  const JobOptions& options;
+  bool drains = false;  // no job is given to a worker any more
+
+ private:
+  std::unordered_map<std::string_view, const PlannedJob*> at_workers_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/scheduling/work_shape.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace reel::front {
+
+WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
+                  const std::string& plan) {
+  WorkShape shape;
+  shape.model = card.name;
+  shape.plan = plan;
+  shape.passes = model::PassesOf(resolved, card);
+  shape.frames = resolved.num_frames;
+  const model::PassWork& last = shape.passes.back();
+  shape.frame_pixels = int64_t{last.width} * last.height * resolved.num_frames;
+  shape.crf = resolved.encoding.crf.value_or(0);
+  shape.weights = card.parameters > 0;
+  if (resolved.preview.every_steps > 0) {
+    shape.previews = shape.steps() / resolved.preview.every_steps;
+  }
+  shape.condition_pixels =
+      static_cast<int64_t>(resolved.conditions.size()) * last.width * last.height;
+  shape.memory_formula = model::PeakMemoryOf(card.memory, shape.passes, shape.frame_pixels);
+  return shape;
+}
+
+int64_t WorkShape::tokens() const { return passes.empty() ? 0 : model::LargestOf(passes).tokens; }
+
+int64_t WorkShape::rows() const {
+  int64_t most = 0;
+  for (const model::PassWork& pass : passes) most = std::max(most, pass.rows);
+  return most;
+}
+
+const model::PassWork& WorkShape::PassWith(int64_t rows) const {
+  return *std::min_element(passes.begin(), passes.end(), [rows](const auto& a, const auto& b) {
+    return std::abs(a.rows - rows) < std::abs(b.rows - rows);
+  });
+}
+
+int WorkShape::steps() const {
+  int steps = 0;
+  for (const model::PassWork& pass : passes) steps += pass.steps;
+  return steps;
+}
+
+}  // namespace reel::front
