@@ -18,8 +18,7 @@
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "model/adapters/adapter_error.h"
-#include "model/adapters/adapter_file.h"
-#include "model/weights/manifest.h"
+#include "model/adapters/open_adapter.h"
 
 namespace reel::model {
 namespace {
@@ -66,23 +65,13 @@ absl::StatusOr<LinearTable> TableOf(absl::Span<const AdaptedPart> parts) {
   return LinearTable::Of(layers);
 }
 
-absl::Status CheckSum(const FixedAdapter& wanted, const std::string& sum) {
-  if (wanted.sha256.empty() || wanted.sha256 == sum) return absl::OkStatus();
-  return AdapterError(wanted.path, "",
-                      absl::StrCat("its SHA-256 is ", sum, ", not ", wanted.sha256));
-}
-
 // Adds what one file has for each part to `products`, which are by part.
 absl::StatusOr<FixedAdapter> AddFile(const FixedAdapter& wanted, AdapterFamily family,
                                      const LinearTable& table, absl::Span<const AdaptedPart> parts,
                                      std::vector<Products>& products) {
-  REEL_ASSIGN_OR_RETURN(const AdapterFile file, AdapterFile::Open(wanted.path));
-  const std::string sum = SumOf(file.file().mapped());
-  REEL_RETURN_IF_ERROR(CheckSum(wanted, sum));
-  REEL_RETURN_IF_ERROR(CheckFamily(file.file(), family));
-  REEL_ASSIGN_OR_RETURN(const std::vector<AdaptedLayer> layers, file.LayersIn(table));
-  REEL_ASSIGN_OR_RETURN(const int64_t idle, file.CheckValues());
-  for (const AdaptedLayer& adapted : layers) {
+  REEL_ASSIGN_OR_RETURN(const OpenedAdapter opened,
+                        OpenAdapter(wanted.path, wanted.sha256, family, table));
+  for (const AdaptedLayer& adapted : opened.layers) {
     LowRankProduct product = adapted.product;
     product.scale *= wanted.scale;
     // The longest prefix is the last one's: that of the transformer is empty.
@@ -95,8 +84,8 @@ absl::StatusOr<FixedAdapter> AddFile(const FixedAdapter& wanted, AdapterFamily f
   }
   return FixedAdapter{.name = wanted.name,
                       .scale = wanted.scale,
-                      .sha256 = sum,
-                      .idle_layers = static_cast<int>(idle)};
+                      .sha256 = opened.sha256,
+                      .idle_layers = opened.idle_layers};
 }
 
 }  // namespace
