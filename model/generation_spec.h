@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "model/request_adapter.h"
+
 namespace reel::model {
 
 // Decoded pictures of a condition, as wide and high as the video: [num_frames, height, width, 3].
@@ -107,6 +109,7 @@ struct GenerationSpec {
   ConditionPipeline condition_pipeline = ConditionPipeline::kAuto;
   KernelSelection kernels;
   CacheOptions cache;
+  std::vector<RequestAdapter> adapters;
   std::optional<bool> sound;  // whether the file has a sound track
   PreviewOptions preview;
   EncodingOptions encoding;

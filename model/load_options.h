@@ -81,6 +81,9 @@ struct LoadOptions {
   std::vector<PartFile> parts = {};
   // Added to its weights.
   std::vector<FixedAdapter> adapters = {};
+  // Columns that are kept free for the adapters of requests, a multiple of kAdapterSlot
+  // (request_adapter.h); 0: requests can have none, which costs nothing.
+  int adapter_ranks = 0;
   // Lines "sha256  file", with paths relative to the model's folder. If set, every weight file that
   // is read must be listed and match.
   std::string manifest_file = {};

@@ -99,6 +99,7 @@ struct ModelCard {
   MemoryCosts memory = {};
   std::vector<FixedAdapter> fixed_adapters = {};  // that its weights were loaded with
   std::optional<FitPlan> fit = {};                // how its weights are held, where it was planned
+  int adapter_ranks = 0;                          // room for those of requests
 };
 
 // Positions that the transformer computes for one pass over the clip.

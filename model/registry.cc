@@ -19,6 +19,10 @@ namespace reel::model {
 namespace {
 
 // The family that reads the files at the path.
+bool WantsAdapters(const LoadOptions& options) {
+  return !options.adapters.empty() || options.adapter_ranks > 0;
+}
+
 absl::StatusOr<ModelFamily> FamilyOf(const LoadOptions& options) {
   const std::vector<ModelFamily> families = Families();
   if (families.empty()) {
@@ -30,7 +34,7 @@ absl::StatusOr<ModelFamily> FamilyOf(const LoadOptions& options) {
   REEL_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Examine(options.path));
   for (const ModelFamily& family : families) {
     if (!family.recognises(checkpoint)) continue;
-    if (family.takes_adapters || options.adapters.empty()) return family;
+    if (family.takes_adapters || !WantsAdapters(options)) return family;
     return absl::FailedPreconditionError(
         absl::StrCat("The family takes no adapters: ", family.name, ": ", options.path));
   }
@@ -44,7 +48,7 @@ absl::StatusOr<ModelFamily> FamilyOf(const LoadOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Pipeline>> TestCardOf(const LoadOptions& options,
                                                      std::shared_ptr<CountedMemory> memory) {
-  if (!options.adapters.empty()) {
+  if (WantsAdapters(options)) {
     return absl::FailedPreconditionError("the test card has no weights: give no adapters");
   }
   return MakeTestCard(options.name.empty() ? "testcard" : options.name, options.test_card,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/ops.h"
 
+#include <utility>
+
 #include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/host_threads.h"
 #include "model/bridge/torch_guard.h"
@@ -8,6 +10,12 @@
 namespace reel::model {
 
 Ops::Ops(const kernels::Execution& run) : run_(run) { run_.threads = &LibtorchThreads(); }
+
+Ops Ops::WithAdapters(at::Tensor scales) const {
+  Ops with = *this;
+  with.adapter_scales_ = std::move(scales);
+  return with;
+}
 
 void Ops::Call(std::string_view op, at::ScalarType type, const void* call,
                kernels::KernelsOp kernels) const {

@@ -37,6 +37,11 @@ class Ops {
 
   const kernels::Execution& run() const { return run_; }
 
+  // The same for calls on rows of requests that have adapters. fp32 [..., columns]: by how much
+  // each row takes what stands in a column (LowRankColumns). Undefined: as they were loaded.
+  Ops WithAdapters(at::Tensor scales) const;
+  const at::Tensor& adapter_scales() const { return adapter_scales_; }
+
   // Over the last dimension, in fp32, rounded once.
   at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) const;
   // T5's: rounded before the weight, and again.
@@ -122,6 +127,7 @@ class Ops {
 
  private:
   kernels::Execution run_;
+  at::Tensor adapter_scales_;
 };
 
 }  // namespace reel::model

@@ -29,6 +29,7 @@ absl::Status NotReady() {
 }  // namespace
 
 absl::Status FamilyPipeline::BeginPass(FamilyGeneration&, const Ops&) { return absl::OkStatus(); }
+bool FamilyPipeline::FitsIn(Batch, const FamilyGeneration&) const { return true; }
 absl::Status FamilyPipeline::PushSound(FamilyGeneration&, const Ops&, FrameSink&) {
   return absl::OkStatus();
 }
@@ -69,7 +70,7 @@ std::vector<absl::Status> FamilyPipeline::Step(absl::Span<Generation* const> gen
     std::vector<FamilyGeneration*> batch;
     for (size_t j = i; j < generations.size(); ++j) {
       FamilyGeneration& mine = Of(*generations[j]);
-      if (first_of[j] != kNone || (j > i && !MayJoin(*batch[0], mine, run))) continue;
+      if (first_of[j] != kNone || (j > i && !Takes(batch, mine, run))) continue;
       first_of[j] = i;
       batch.push_back(&mine);
     }
@@ -123,10 +124,11 @@ class FamilyPipeline::Pieces final : public StepInPieces {
  private:
   // If one cannot step, or not with the others, Step makes the whole step and reports it.
   bool AreReady(const kernels::Execution& run) {
-    return std::all_of(batch_.begin(), batch_.end(), [&](FamilyGeneration* mine) {
-      return pipeline_.ReadyToStep(*mine, Ops(run)).ok() &&
-             (mine == batch_[0] || pipeline_.MayJoin(*batch_[0], *mine, run));
-    });
+    for (size_t i = 0; i < batch_.size(); ++i) {
+      if (!pipeline_.ReadyToStep(*batch_[i], Ops(run)).ok()) return false;
+      if (i > 0 && !pipeline_.Takes(Batch(batch_).first(i), *batch_[i], run)) return false;
+    }
+    return true;
   }
 
   FamilyPipeline& pipeline_;
@@ -140,9 +142,11 @@ std::unique_ptr<StepInPieces> FamilyPipeline::BeginStep(absl::Span<Generation* c
                                                         int pieces, const kernels::Execution& run) {
   const size_t stops = StopsOfStep(run);
   if (stops == 0) return nullptr;
+  std::vector<FamilyGeneration*> batch;
   for (Generation* generation : generations) {
-    if (generation == generations[0]) continue;
-    if (!MayJoin(Of(*generations[0]), Of(*generation), run)) return nullptr;
+    FamilyGeneration& mine = Of(*generation);
+    if (!batch.empty() && !Takes(batch, mine, run)) return nullptr;
+    batch.push_back(&mine);
   }
   return std::make_unique<Pieces>(*this, generations,
                                   std::max<size_t>(1, stops / static_cast<size_t>(pieces)));

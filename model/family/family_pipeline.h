@@ -59,6 +59,9 @@ class FamilyPipeline : public Pipeline {
   // Whether both can take their next step in one call. If A joins B and B joins C, A joins C.
   virtual bool CanJoin(const FamilyGeneration& first, const FamilyGeneration& other,
                        const kernels::Execution& run) const = 0;
+  // Whether a batch, whose generations join `other`, has room for it too; for what all of them
+  // share. By default it has.
+  virtual bool FitsIn(Batch batch, const FamilyGeneration& other) const;
   // One step of each in one call. If it throws, none of them has changed.
   virtual void StepTogether(Batch batch, const Ops& ops) = 0;
   // The parts of a step; 0: it cannot be divided.
@@ -83,6 +86,10 @@ class FamilyPipeline : public Pipeline {
   absl::Status ReadyToStep(FamilyGeneration& mine, const Ops& ops);
   bool MayJoin(const FamilyGeneration& first, const FamilyGeneration& other,
                const kernels::Execution& run) const;
+  // Whether `other` may step in one call with all of the batch.
+  bool Takes(Batch batch, const FamilyGeneration& other, const kernels::Execution& run) const {
+    return MayJoin(*batch[0], other, run) && FitsIn(batch, other);
+  }
   absl::Status StepBatch(Batch batch, const kernels::Execution& run);
   bool WaitsAlways(const kernels::Execution& run) const;
   absl::Status EndStep(FamilyGeneration& mine, bool waits);

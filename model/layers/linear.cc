@@ -30,9 +30,21 @@ at::Tensor Signs(at::Device device) {
   return signs.to(device);
 }
 
+Linear ReadLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,
+                  bool has_bias) {
+  Linear linear;
+  linear.weight = weights.Take(name + ".weight", {out, in});
+  if (has_bias) linear.bias = weights.Take(name + ".bias", {out});
+  return linear;
+}
+
 }  // namespace
 
 RowForm Linear::FormIn(const Ops& ops) const {
+  return Adapts(ops) ? RowForm::kPlain : CodesIn(ops);
+}
+
+RowForm Linear::CodesIn(const Ops& ops) const {
   const RowForm form = FormOf(ops.run());
   if (form == RowForm::kInt8 && int8.defined()) return form;
   if (form == RowForm::kE4m3 && gelu.defined()) return RowForm::kE4m3Gelu;
@@ -46,10 +58,21 @@ bool Linear::Takes(RowForm form) const {
 }
 
 at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
-  return ops.Linear(x, weight, bias);
+  const at::Tensor y = ops.Linear(x, weight, bias);
+  if (Adapts(ops)) AddLowRank(ops, x, columns, ops.adapter_scales(), y);
+  return y;
 }
 
 at::Tensor Linear::operator()(const Ops& ops, const Rows& x) const {
+  if (!Adapts(ops)) return Product(ops, x);
+  const RowForm codes = CodesIn(ops);
+  if (codes == RowForm::kPlain || codes == RowForm::kE4m3Gelu) return (*this)(ops, x.values);
+  const at::Tensor y = Product(ops, InForm(ops, x.values, codes));
+  AddLowRank(ops, x.values, columns, ops.adapter_scales(), y);
+  return y;
+}
+
+at::Tensor Linear::Product(const Ops& ops, const Rows& x) const {
   if (!x.scale.defined()) return ops.Linear(x.values, weight, bias);
   const CodedWeight& coded = x.values.scalar_type() == at::kChar ? int8 : e4m3;
   return ops.Linear(x, coded, bias, weight.scalar_type());
@@ -102,17 +125,23 @@ void VisitTensors(Linear& layer, const TensorVisitor& visit) {
 
 Linear OutputsFrom(const Linear& layer, int64_t first) {
   const auto from = [first](const at::Tensor& t) { return t.defined() ? t.slice(0, first) : t; };
+  LowRankColumns columns;
+  if (layer.columns.defined()) {
+    const int64_t part = first / layer.columns.up.size(1);
+    columns = {layer.columns.down.slice(1, part), layer.columns.up.slice(0, part)};
+  }
   return {.weight = from(layer.weight),
           .bias = from(layer.bias),
           .e4m3 = {from(layer.e4m3.codes), from(layer.e4m3.scale)},
-          .int8 = {from(layer.int8.codes), from(layer.int8.scale)}};
+          .int8 = {from(layer.int8.codes), from(layer.int8.scale)},
+          .gelu = {},
+          .columns = columns};
 }
 
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,
                   bool has_bias) {
-  Linear linear;
-  linear.weight = weights.Take(name + ".weight", {out, in});
-  if (has_bias) linear.bias = weights.Take(name + ".bias", {out});
+  Linear linear = ReadLinear(weights, name, in, out, has_bias);
+  linear.columns = weights.ColumnsFor({name}, in, out);
   return linear;
 }
 
@@ -125,13 +154,14 @@ Linear TakeLinears(Weights& weights, const std::vector<std::string>& names, int6
   if (has_bias) all.bias = at::empty({count * out}, options);
   int64_t row = 0;
   for (const std::string& name : names) {
-    const Linear one = TakeLinear(weights, name, in, out, has_bias);
+    const Linear one = ReadLinear(weights, name, in, out, has_bias);
     if (!one.weight.defined() || (has_bias && !one.bias.defined()))
       return {};  // Finish reports the reason
     all.weight.slice(0, row, row + out).copy_(one.weight);
     if (has_bias) all.bias.slice(0, row, row + out).copy_(one.bias);
     row += out;
   }
+  all.columns = weights.ColumnsFor(names, in, out);
   return all;
 }
 

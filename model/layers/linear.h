@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/bridge/low_rank.h"
 #include "model/bridge/ops.h"
 #include "model/layers/tensor_visitor.h"
 #include "model/layers/weights.h"
@@ -12,19 +13,23 @@
 namespace reel::model {
 
 struct Linear {
-  at::Tensor weight;      // [out, in]
-  at::Tensor bias;        // [out], or undefined
-  CodedWeight e4m3 = {};  // the same weight, after MakeE4m3
-  CodedWeight int8 = {};  // after MakeInt8
-  E4m3Gelu gelu = {};     // after MakeE4m3Gelu if e4m3 is not there
+  at::Tensor weight;            // [out, in]
+  at::Tensor bias;              // [out], or undefined
+  CodedWeight e4m3 = {};        // the same weight, after MakeE4m3
+  CodedWeight int8 = {};        // after MakeInt8
+  E4m3Gelu gelu = {};           // after MakeE4m3Gelu if e4m3 is not there
+  LowRankColumns columns = {};  // for requests' adapters, where the model was loaded with room
+
+  // Whether calls by `ops` add what is in the columns.
+  bool Adapts(const Ops& ops) const { return columns.defined() && ops.adapter_scales().defined(); }
 
   // The form of rows that it takes in a request: that of the request's profile if it has codes for
-  // it, else plain.
+  // it, else plain. Where it adapts, plain: adapters have no codes.
   RowForm FormIn(const Ops& ops) const;
 
   at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
   // Takes rows in any form but kE4m3Gelu; codes are multiplied with the weight's codes of the same
-  // kind.
+  // kind. Where it adapts it takes plain rows, and makes codes of them for the weight's.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
 
   // Whether 8-bit products take a weight of this shape.
@@ -38,12 +43,17 @@ struct Linear {
   void MakeInt8();
   // Instead of MakeE4m3, for a layer between an RMS norm and a GELU.
   void MakeE4m3Gelu();
+
+ private:
+  RowForm CodesIn(const Ops& ops) const;
+  at::Tensor Product(const Ops& ops, const Rows& x) const;
 };
 
 // Its weight and bias, without codes.
 void VisitTensors(Linear& layer, const TensorVisitor& visit);
 
-// The outputs of `layer` from `first` on, as a layer. A view; without MakeE4m3Gelu's codes.
+// The outputs of `layer` from `first` on, where a part begins, as a layer. A view; without
+// MakeE4m3Gelu's codes.
 Linear OutputsFrom(const Linear& layer, int64_t first);
 
 // Reads `name`.weight and, if `has_bias`, `name`.bias.

@@ -18,21 +18,13 @@ struct Product {
   double scale = 1;
 };
 
-absl::StatusOr<at::Tensor> MatrixOf(const LowRankProduct& product, const TensorEntry& entry,
-                                    at::Device device) {
-  const StoredTensor stored = {product.file, &entry};
-  REEL_ASSIGN_OR_RETURN(const at::Tensor matrix,
-                        ReadStored(stored, at::TensorOptions(device).dtype(at::kFloat)));
-  return matrix.view({entry.shape[0], entry.shape[1]});
-}
-
 absl::StatusOr<std::vector<Product>> ProductsOf(const StoredTensor& stored, at::Device device) {
   std::vector<Product> products;
   for (const LowRankProduct& added : stored.added) {
     Product product;
     product.scale = added.scale;
-    REEL_ASSIGN_OR_RETURN(product.down, MatrixOf(added, *added.down, device));
-    REEL_ASSIGN_OR_RETURN(product.up, MatrixOf(added, *added.up, device));
+    REEL_ASSIGN_OR_RETURN(product.down, ReadMatrix(added, *added.down, device));
+    REEL_ASSIGN_OR_RETURN(product.up, ReadMatrix(added, *added.up, device));
     products.push_back(product);
   }
   return products;
@@ -49,6 +41,14 @@ at::Tensor SumOfRows(const std::vector<Product>& products, int64_t first, int64_
 }
 
 }  // namespace
+
+absl::StatusOr<at::Tensor> ReadMatrix(const LowRankProduct& product, const TensorEntry& entry,
+                                      at::Device device) {
+  const StoredTensor stored = {product.file, &entry};
+  REEL_ASSIGN_OR_RETURN(const at::Tensor matrix,
+                        ReadStored(stored, at::TensorOptions(device).dtype(at::kFloat)));
+  return matrix.view({entry.shape[0], entry.shape[1]});
+}
 
 absl::StatusOr<at::Tensor> ReadMerged(const StoredTensor& stored, const at::TensorOptions& held) {
   const int64_t rows = stored.entry->shape[0], width = stored.entry->shape[1];

@@ -13,4 +13,8 @@ namespace reel::model {
 // fp32. The files' pages are dropped. DATA_LOSS: a value of the sum is not finite in that type.
 absl::StatusOr<at::Tensor> ReadMerged(const StoredTensor& stored, const at::TensorOptions& held);
 
+// One of a product's matrices, `down` or `up`, in fp32. The file's pages are dropped.
+absl::StatusOr<at::Tensor> ReadMatrix(const LowRankProduct& product, const TensorEntry& entry,
+                                      at::Device device);
+
 }  // namespace reel::model

@@ -35,6 +35,12 @@ at::Tensor Weights::Read(const std::string& name, const StoredTensor& stored,
   return {};
 }
 
+LowRankColumns Weights::ColumnsFor(const std::vector<std::string>& layers, int64_t in,
+                                   int64_t out) {
+  if (room_ == nullptr || !status_.ok()) return {};
+  return room_->Add(layers, in, out, at::TensorOptions(device_).dtype(dtype_));
+}
+
 at::Tensor Weights::Take(const std::string& name, const std::vector<int64_t>& shape) {
   return TakeAs(name, shape, dtype_);
 }

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "model/bridge/aten.h"
+#include "model/layers/adapter_room.h"
 #include "model/weights/weight_set.h"
 
 namespace reel::model {
@@ -29,9 +30,10 @@ class Weights {
  public:
   // Borrows `stored` and, for a group, `shared`: tensors in it are copied, others are read and
   // added.
+  // `room`, where set, gets the columns of each linear layer.
   Weights(const WeightSet& stored, at::ScalarType dtype, at::Device device,
-          TensorsByName* shared = nullptr)
-      : stored_(stored), dtype_(dtype), device_(device), shared_(shared) {}
+          TensorsByName* shared = nullptr, AdapterRoom* room = nullptr)
+      : stored_(stored), dtype_(dtype), device_(device), shared_(shared), room_(room) {}
 
   // The tensor `name`, which must have this shape. `dtype` instead of the component's.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
@@ -40,6 +42,9 @@ class Weights {
   bool Has(const std::string& name) const {
     return stored_.random_seed().has_value() || stored_.Find(name) != nullptr;
   }
+  // Columns for adapters of layers of one input, each [out, in], the parts of one product; empty
+  // without room.
+  LowRankColumns ColumnsFor(const std::vector<std::string>& layers, int64_t in, int64_t out);
   // Marks a stored tensor as not needed.
   void Skip(const std::string& name) { taken_.insert(name); }
 
@@ -64,6 +69,7 @@ class Weights {
   const at::ScalarType dtype_;
   const at::Device device_;
   TensorsByName* const shared_;
+  AdapterRoom* const room_;
   std::set<std::string, std::less<>> taken_;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;

@@ -40,8 +40,31 @@ BlockCall::BlockCall(absl::Span<const VelocityInputs> groups, TokenLayout::Order
   FollowLayout();
 }
 
+Ops BlockCall::ForQueries(const Ops& ops) const {
+  if (!adapters_.defined()) return ops;
+  return ops.WithAdapters(layout_.AskingRows(adapters_));
+}
+
+Ops BlockCall::ForQuestions(const Ops& ops) const {
+  if (!adapters_.defined()) return ops;
+  const at::Tensor queries = layout_.AskingRows(adapters_);
+  std::vector<at::Tensor> questions;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (layout_.asks(i)) questions.push_back(layout_.Questions(queries, i));
+  }
+  return ops.WithAdapters(TokenLayout::Join(questions));
+}
+
 void BlockCall::FollowLayout() {
   const bool has_several = groups_.size() > 1;
+  if (groups_[0].adapters.defined()) {
+    std::vector<at::Tensor> adapters;
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      adapters.push_back(
+          layout_.ForRows(groups_[i].adapters, i).expand({-1, layout_.tokens(i), -1}));
+    }
+    adapters_ = TokenLayout::Join(adapters);
+  }
   vectors_ = by_time_;
   if (!has_several && !groups_[0].time_of.defined()) {
     vectors_ = layout_.ForRows(by_time_, 0);

@@ -36,6 +36,13 @@ class BlockCall {
     return vectors_.select(2, before + static_cast<int64_t>(which));
   }
   const at::Tensor& time_of() const { return time_of_; }  // int32 [B, S]
+  // With the adapters of the rows as they are apart now, or of those that are queries (AskingRows).
+  Ops ForRows(const Ops& ops) const {
+    return adapters_.defined() ? ops.WithAdapters(adapters_) : ops;
+  }
+  Ops ForQueries(const Ops& ops) const;
+  // With those of the asking rows of all groups that ask, one behind the other.
+  Ops ForQuestions(const Ops& ops) const;
 
   // The layout's, for x and all that belongs to its rows.
   at::Tensor SplitByText(const at::Tensor& x);
@@ -54,6 +61,7 @@ class BlockCall {
 
   // As long as rows are apart as they are now.
   at::Tensor vectors_, time_of_;
+  at::Tensor adapters_;    // fp32 [B, S, columns]; undefined: there are none
   RopeTable joined_rope_;  // of several groups
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/adapting/loaded_adapter.h"
 #include "model/bridge/ops.h"
 #include "model/conditions/condition_tokens.h"
 #include "model/denoise/exact_steps.h"
@@ -38,6 +39,7 @@ struct DenoiseState {
   int step = 0;        // of the schedule
   TimeTable times;     // of the steps to come
   Guidance guidance;
+  AppliedAdapters adapters;
   StepCache cache;                // of the latest full step, under the profile "cache"
   std::vector<RankShare> shares;  // of the ranks of a group, once it has stepped there
   double condition_noise = 0;     // on fully pinned tokens while the video is noisy

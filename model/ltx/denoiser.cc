@@ -42,13 +42,25 @@ std::vector<bool> ReusesOf(const std::vector<Attempt*>& attempts,
   return reuses;
 }
 
+// The videos' adapters, put into the columns (AdapterColumns::Place).
+at::Tensor Placed(AdapterColumns* columns, const std::vector<const DenoiseState*>& states) {
+  if (columns == nullptr) return {};
+  std::vector<const AppliedAdapters*> jobs;
+  for (const DenoiseState* state : states) jobs.push_back(&state->adapters);
+  return columns->Place(jobs);
+}
+
 }  // namespace
 
 std::vector<Attempt> Denoiser::AttemptsOf(const Ops& ops, absl::Span<DenoiseState* const> states) {
+  const at::Tensor adapters = Placed(columns_, {states.begin(), states.end()});
   std::vector<Attempt> attempts;
   attempts.reserve(states.size());
   for (DenoiseState* state : states) {
-    Attempt& attempt = attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state));
+    const auto row = static_cast<int64_t>(attempts.size());
+    Attempt& attempt = attempts.emplace_back(
+        BeginStep(ops, velocity_.transformer(), *state,
+                  adapters.defined() ? adapters.slice(0, row, row + 1) : at::Tensor()));
     if (attempt.is_last()) attempt.cache.Forget();
   }
   // Drop joined texts: that batch may not recur.
@@ -78,13 +90,17 @@ void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
 std::unique_ptr<Denoiser::Walk> Denoiser::Begin(const Ops& ops,
                                                 absl::Span<DenoiseState* const> states) {
   if (group_ != nullptr || MayReuseSteps(ops.run())) return nullptr;
-  auto walk = std::make_unique<Walk>(velocity_.transformer(), AttemptsOf(ops, states));
+  auto walk = std::make_unique<Walk>(velocity_.transformer(), AttemptsOf(ops, states), columns_);
   walk->call_ = CallOf(PointersTo(walk->attempts_));
   walk->blocks_ = velocity_.transformer().Begin(ops, walk->call_.inputs);
   return walk;
 }
 
 bool Denoiser::Walk::Next(const Ops& ops, size_t blocks) {
+  // Other generations may have had the columns since.
+  std::vector<const DenoiseState*> states;
+  for (const Attempt& attempt : attempts_) states.push_back(&attempt.state);
+  Placed(columns_, states);
   for (size_t i = 0; i < blocks && !blocks_->done(); ++i) blocks_->Next(ops);
   if (!blocks_->done()) return false;
   Finish(attempts_, Spread(call_, transformer_.End(ops, *blocks_), attempts_.size()));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "model/adapting/adapter_columns.h"
 #include "model/bridge/device_graph.h"
 #include "model/bridge/ops.h"
 #include "model/ltx/block_walk.h"
@@ -28,11 +29,12 @@ class Denoiser {
  public:
   class Walk;
 
-  // Without a recorder no step is recorded.
+  // Without a recorder no step is recorded, without columns no video has adapters; borrowed.
   explicit Denoiser(const Transformer& transformer,
                     std::unique_ptr<GraphRecorder> recorder = nullptr,
-                    int64_t graph_bytes = VelocityGraphs::Cache::kMostBytes)
-      : velocity_(transformer, std::move(recorder), graph_bytes) {}
+                    int64_t graph_bytes = VelocityGraphs::Cache::kMostBytes,
+                    AdapterColumns* columns = nullptr)
+      : velocity_(transformer, std::move(recorder), graph_bytes), columns_(columns) {}
   // On a group of devices, whose first rank has `transformer` and the others `peers`; borrowed.
   // Ranks divide the tokens of steps with at least `least_divided` rows of tokens; without a value
   // the device decides.
@@ -91,6 +93,7 @@ class Denoiser {
               std::vector<at::Tensor>& velocities);
 
   VelocityGraphs velocity_;
+  AdapterColumns* const columns_ = nullptr;
   std::unique_ptr<GroupVelocity> group_;   // null on one device
   std::vector<JoinedTexts> joined_texts_;  // of the groups of the latest call
   JoinedTexts others_texts_;               // of the latest full steps beside others
@@ -99,14 +102,15 @@ class Denoiser {
 // A step that can stop between two blocks of the transformer. It changes videos at its end only.
 class Denoiser::Walk {
  public:
-  Walk(const Transformer& transformer, std::vector<Attempt> attempts)
-      : transformer_(transformer), attempts_(std::move(attempts)) {}
+  Walk(const Transformer& transformer, std::vector<Attempt> attempts, AdapterColumns* columns)
+      : transformer_(transformer), columns_(columns), attempts_(std::move(attempts)) {}
   // Computes so many more blocks; true when the step is done.
   bool Next(const Ops& ops, size_t blocks);
 
  private:
   friend class Denoiser;
   const Transformer& transformer_;
+  AdapterColumns* const columns_;
   std::vector<Attempt> attempts_;
   Call call_;
   std::unique_ptr<BlockWalk> blocks_;  // borrows the call's inputs

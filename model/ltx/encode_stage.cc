@@ -97,6 +97,7 @@ absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
 absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
   const RowForm form = FormOf(ops.run());
   if (!model_.HasLayersIn(form)) return model_.MakeLayersIn(form);
+  if (!mine.has_adapters && !mine.spec.adapters.empty()) return Adapters(mine);
   if (!mine.has_text) return Text(mine, ops);
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
     at::Generator& generator = mine.state.generator;
@@ -104,6 +105,12 @@ absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
   } else if (!mine.ready) {
     FinishTokens(mine, ops);
   }
+  return absl::OkStatus();
+}
+
+absl::Status EncodeStage::Adapters(LtxGeneration& mine) const {
+  REEL_ASSIGN_OR_RETURN(mine.state.adapters, TakeAdapters(model_.adapter_shelf.get(), mine.spec));
+  mine.has_adapters = true;
   return absl::OkStatus();
 }
 
@@ -131,7 +138,8 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
     embeddings.push_back(prompt.embeddings);
     masks.push_back(prompt.mask);
   }
-  state.text = model_.transformer.Prepare(ops, at::cat(embeddings), at::cat(masks));
+  const Ops adapted = ops.WithAdapters(PlaceAdapters(model_.adapter_shelf.get(), state.adapters));
+  state.text = model_.transformer.Prepare(adapted, at::cat(embeddings), at::cat(masks));
   mine.has_text = true;
   if (masked) {
     mine.building.emplace(state.shape,

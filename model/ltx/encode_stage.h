@@ -24,8 +24,8 @@ class EncodeStage {
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
 
-  // One bounded piece: the texts, or a condition, or the tokens, which make it ready; for the first
-  // generation in 8 bits the weights for it.
+  // One bounded piece: the adapters, the texts, or a condition, or the tokens, which make it ready;
+  // for the first generation in 8 bits the weights for it.
   absl::Status Next(LtxGeneration& generation, const Ops& ops) const;
 
   // The first pass's latents, upsampled and noised, and the conditions once more at the new size.
@@ -35,6 +35,7 @@ class EncodeStage {
  private:
   // Which pipeline makes it, and in which passes; the size of the first of them.
   absl::StatusOr<PictureSize> PlanPasses(const Recipe& recipe, LtxGeneration& generation) const;
+  absl::Status Adapters(LtxGeneration& generation) const;
   absl::Status Text(LtxGeneration& generation, const Ops& ops) const;
   void FinishTokens(LtxGeneration& generation, const Ops& ops) const;
   RopeTable RopeOf(const ClipTokens& tokens) const;

@@ -74,6 +74,11 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   card.fixed_adapters = model.adapters;
   card.parameters = model.parameters;
   card.weight_bytes = model.parameters * static_cast<int64_t>(c10::elementSize(model.dtype));
+  if (model.adapter_shelf != nullptr) {
+    const AdapterRoom& room = model.adapter_shelf->columns().room();
+    card.adapter_ranks = static_cast<int>(room.columns());
+    card.weight_bytes += room.bytes();
+  }
   card.defaults = Defaults();
   card.presets = PresetsFor(TraitsOf(model));
   card.supports_conditions = true;
@@ -99,6 +104,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   for (const char* op : {"channel_norm_silu", "conv3d"}) {
     card.calls.push_back({op, dtype, model.vae_config.decoder_out});
   }
+  if (card.adapter_ranks > 0) card.calls.push_back({"low_rank_rows", dtype, config.width()});
   if (has_e4m3) card.calls.push_back({"quantize_rows", dtype, config.width()});
   if (has_int8) card.calls.push_back({"int8_rows", dtype, config.width()});
   return card;

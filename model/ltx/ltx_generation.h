@@ -34,7 +34,8 @@ class LtxGeneration final : public FamilyGeneration {
   std::optional<PlannedPass> second_pass;  // until it begins
   int64_t planned_tokens = 0;              // what `state.tokens` will hold
 
-  // For EncodeStage: text, then one condition at a time.
+  // For EncodeStage: adapters, text, then one condition at a time.
+  bool has_adapters = false;
   bool has_text = false;
   TextFacts texts;
   std::vector<PictureCondition> conditions;

@@ -217,6 +217,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   const AdaptedPart adapted = {&plan.transformer, ""};
   REEL_ASSIGN_OR_RETURN(std::vector<FixedAdapter> adapters,
                         AddAdapters(options, AdapterFamily::kLtxVideo, {&adapted, 1}));
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterRoom> room, AdapterRoomOf(options));
   const bool on_group = values == Values::kStored && !options.peers.empty();
   SharedTensors shared;  // with all that layers were put together from, until the end of the load
   REEL_ASSIGN_OR_RETURN(VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, dtype, place,
@@ -227,7 +228,10 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   const T5Encoder& text = prompts.encoder();
   REEL_ASSIGN_OR_RETURN(Transformer transformer,
                         Transformer::Load(plan.transformer, plan.transformer_config, dtype, place,
-                                          on_group ? &shared.transformer : nullptr, fitted));
+                                          on_group ? &shared.transformer : nullptr, fitted,
+                                          room.get()));
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterShelf> shelf,
+                        AdapterShelf::Of(std::move(room), AdapterFamily::kLtxVideo));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
   REEL_ASSIGN_OR_RETURN(
       std::optional<LatentUpsampler> upsampler,
@@ -250,6 +254,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                .parameters = parameters,
                .weights_sha256 = SumWithAdapters(weights_sha256, adapters),
                .adapters = std::move(adapters),
+               .adapter_shelf = std::move(shelf),
                .crew = nullptr,
                .peers = {}});
   if (on_group) REEL_RETURN_IF_ERROR(LoadPeers(plan, options.peers, shared, *model));

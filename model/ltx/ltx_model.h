@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/adapting/adapter_shelf.h"
 #include "model/bridge/rank_crew.h"
 #include "model/fit_plan.h"
 #include "model/frames/vae_tiles.h"
@@ -47,7 +48,8 @@ struct LtxModel {
   int64_t parameters = 0;
   // The SHA-256 of all its files and adapters together; empty without a manifest.
   std::string weights_sha256;
-  std::vector<FixedAdapter> adapters;  // in its weights
+  std::vector<FixedAdapter> adapters;           // in its weights
+  std::unique_ptr<AdapterShelf> adapter_shelf;  // of requests; null: they take none
   // The other devices of a group. Null and empty on one device, which is then `device`.
   std::unique_ptr<RankCrew> crew;
   std::vector<PeerParts> peers;

@@ -56,7 +56,9 @@ int64_t GraphBytesOf(const LoadOptions& options, at::Device device) {
 std::unique_ptr<Denoiser> MakeDenoiser(const LtxModel& model, int64_t graph_bytes) {
   auto recorder = MakeGraphRecorder(model.device);
   if (model.crew == nullptr) {
-    return std::make_unique<Denoiser>(model.transformer, std::move(recorder), graph_bytes);
+    AdapterColumns* const columns =
+        model.adapter_shelf == nullptr ? nullptr : &model.adapter_shelf->columns();
+    return std::make_unique<Denoiser>(model.transformer, std::move(recorder), graph_bytes, columns);
   }
   std::vector<const Transformer*> peers;
   for (const PeerParts& peer : model.peers) peers.push_back(&peer.transformer);
@@ -81,13 +83,16 @@ class LtxPipeline final : public FamilyPipeline {
 
   PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
   int64_t kept_bytes() const override {
-    return model_->prompts.cached_bytes() + denoiser_->kept_bytes();
+    const AdapterShelf* const shelf = model_->adapter_shelf.get();
+    return model_->prompts.cached_bytes() + denoiser_->kept_bytes() +
+           (shelf == nullptr ? 0 : shelf->kept_bytes());
   }
 
  private:
   void Forget() override {
     model_->prompts.Forget();
     denoiser_->ForgetKept();
+    if (model_->adapter_shelf != nullptr) model_->adapter_shelf->Forget();
   }
 
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) override {
@@ -108,7 +113,17 @@ class LtxPipeline final : public FamilyPipeline {
                const kernels::Execution& run) const override {
     if (model_->device.is_cpu()) return false;
     const DenoiseState &a = Mine(first).state, &b = Mine(other).state;
+    if (!MayStepTogether(a.adapters, b.adapters, run)) return false;
     return StopsOfStep(run) > 0 ? CanPackStep(a, b) : CanShareStep(a, b);
+  }
+
+  bool FitsIn(Batch batch, const FamilyGeneration& other) const override {
+    if (model_->adapter_shelf == nullptr) return true;
+    std::vector<const AppliedAdapters*> jobs = {&Mine(other).state.adapters};
+    for (const FamilyGeneration* generation : batch) {
+      jobs.push_back(&Mine(*generation).state.adapters);
+    }
+    return model_->adapter_shelf->columns().HaveRoomFor(jobs);
   }
 
   void StepTogether(Batch batch, const Ops& ops) override { denoiser_->Step(ops, StatesOf(batch)); }

@@ -76,8 +76,10 @@ TextContext Attempt::text() const {
                          point().rows());
 }
 
-Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
+Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state,
+                  const at::Tensor& adapters) {
   const ClipTokens& tokens = state.tokens;
+  const Ops own = adapters.defined() ? ops.WithAdapters(adapters.squeeze(1)) : ops;
   const bool each = state.mode == Mode::kCondition;
   const at::Tensor time =
       Scalar(state.schedule.timesteps[static_cast<size_t>(state.step)], tokens.x);
@@ -87,10 +89,11 @@ Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& 
       .sigma = time / kTimesteps,
       .times = state.times.At(
           {.timesteps = state.schedule.timesteps, .x = tokens.x, .mask = tokens.mask, .each = each},
-          state.step, [&](const at::Tensor& t) { return transformer.Times(ops, t); }),
+          state.step, [&](const at::Tensor& t) { return transformer.Times(own, t); }),
       .generator = {},
       .other_generator = {},
-      .cache = state.cache};
+      .cache = state.cache,
+      .adapters = adapters};
   if (state.stochastic) attempt.other_generator = state.other_generator.clone();
   if (each && tokens.mask.defined() && state.condition_noise > 0) {
     attempt.generator = state.generator.clone();

@@ -20,6 +20,7 @@ struct Attempt {
   StepTimes times;   // of the tokens
   at::Generator generator, other_generator;
   StepCache cache;
+  at::Tensor adapters = {};  // fp32 [1, 1, columns], for this step; undefined: the step has none
 
   const ClipTokens& tokens() const { return state.tokens; }
   const GuidancePoint& point() const {
@@ -32,7 +33,9 @@ struct Attempt {
   TextContext text() const;
 };
 
-Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state);
+// `adapters` as in Attempt.
+Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state,
+                  const at::Tensor& adapters = {});
 // Moves the tokens by the velocities of the point's rows, [point.rows(), S, C].
 void EndStep(Attempt& attempt, const at::Tensor& velocities);
 void Commit(Attempt& attempt);

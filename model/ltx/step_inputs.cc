@@ -63,17 +63,21 @@ VelocityInputs JoinedInputs(const std::vector<StepInputs>& videos, JoinedTexts& 
       .rope = first.state.rope,
       .text = videos.front().text,
       .rows = {videos.front().text.rows()},
-      .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>()};
+      .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>(),
+      .ranks = {},
+      .adapters = first.adapters};
   if (videos.size() == 1) return inputs;
-  std::vector<at::Tensor> x;
+  std::vector<at::Tensor> x, adapters;
   std::vector<TextContext> parts;
   inputs.rows.clear();
   for (const StepInputs& video : videos) {
     x.push_back(video.x);
+    if (video.attempt->adapters.defined()) adapters.push_back(video.attempt->adapters);
     parts.push_back(video.text);
     inputs.rows.push_back(video.text.rows());
   }
   inputs.x = at::cat(x);
+  if (!adapters.empty()) inputs.adapters = at::cat(adapters);
   inputs.text = texts.Of(parts);
   JoinTimes(videos, inputs);
   return inputs;

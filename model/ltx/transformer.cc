@@ -37,13 +37,22 @@ int64_t CountedTokens(const at::Tensor& mask, const at::Tensor& lengths) {
   return std::min(mask.size(1), (most + kTextTokenStep - 1) / kTextTokenStep * kTextTokenStep);
 }
 
+// The scales of a group's rows, for each of their tokens.
+at::Tensor OfTokens(const at::Tensor& scales, int64_t tokens) {
+  return scales.expand({-1, tokens, -1});
+}
+
+Ops WithJoined(const Ops& ops, const std::vector<at::Tensor>& adapters) {
+  return adapters.empty() ? ops : ops.WithAdapters(TokenLayout::Join(adapters));
+}
+
 }  // namespace
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
                                               const TransformerConfig& config, at::ScalarType dtype,
                                               at::Device device, TensorsByName* shared,
-                                              const FittedLoad& fitted) {
-  Weights weights(stored, dtype, device, shared);
+                                              const FittedLoad& fitted, AdapterRoom* room) {
+  Weights weights(stored, dtype, device, shared, room);
   const int64_t width = config.width();
   Transformer model(config);
   model.proj_in_ = TakeLinear(weights, "proj_in", config.in_channels, width);
@@ -156,27 +165,34 @@ std::vector<at::Tensor> Transformer::Velocities(const Ops& ops,
 std::unique_ptr<BlockWalk> Transformer::Begin(const Ops& ops,
                                               absl::Span<const VelocityInputs> groups) const {
   CheckForm(ops);
-  std::vector<at::Tensor> x;
-  for (const VelocityInputs& inputs : groups) x.push_back(inputs.x);
-  return std::make_unique<BlockWalk>(
-      blocks_, scale_shift_tables_, groups, TokenLayout::Order::kAskingFirst,
-      proj_in_(ops, TokenLayout::Join(x)), BlockWalk::Range{0, blocks_.size()});
+  std::vector<at::Tensor> x, adapters;
+  for (const VelocityInputs& inputs : groups) {
+    x.push_back(inputs.x);
+    if (inputs.adapters.defined()) adapters.push_back(OfTokens(inputs.adapters, inputs.x.size(1)));
+  }
+  const at::Tensor projected = proj_in_(WithJoined(ops, adapters), TokenLayout::Join(x));
+  return std::make_unique<BlockWalk>(blocks_, scale_shift_tables_, groups,
+                                     TokenLayout::Order::kAskingFirst, projected,
+                                     BlockWalk::Range{0, blocks_.size()});
 }
 
 std::vector<at::Tensor> Transformer::End(const Ops& ops, const BlockWalk& walk) const {
   const TokenLayout& layout = walk.layout();
-  std::vector<at::Tensor> x;
+  std::vector<at::Tensor> x, adapters;
   for (size_t i = 0; i < layout.groups(); ++i) {
-    x.push_back(HeadRows(ops, walk.groups()[i], walk.x(i), layout, i));
+    const VelocityInputs& inputs = walk.groups()[i];
+    x.push_back(HeadRows(ops, inputs, walk.x(i), layout, i));
+    if (!inputs.adapters.defined()) continue;
+    adapters.push_back(OfTokens(layout.ForAllRows(inputs.adapters, i), layout.tokens(i)));
   }
-  const at::Tensor all = proj_out_(ops, TokenLayout::Join(x));
+  const at::Tensor all = proj_out_(WithJoined(ops, adapters), TokenLayout::Join(x));
   for (size_t i = 0; i < x.size(); ++i) x[i] = layout.ByVideo(all, i);
   return x;
 }
 
 FirstBlock Transformer::First(const Ops& ops, const VelocityInputs& inputs) const {
   CheckForm(ops);
-  const at::Tensor tokens = proj_in_(ops, inputs.x);
+  const at::Tensor tokens = proj_in_(ops.WithAdapters(inputs.adapters), inputs.x);
   BlockWalk walk(blocks_, scale_shift_tables_, {&inputs, 1}, kByVideo, tokens, {0, 1});
   walk.Finish(ops);
   const at::Tensor x = walk.x(0);
@@ -196,7 +212,10 @@ at::Tensor Transformer::AllRows(const VelocityInputs& inputs, const at::Tensor& 
 
 at::Tensor Transformer::Head(const Ops& ops, const VelocityInputs& inputs,
                              const at::Tensor& x) const {
-  return proj_out_(ops, HeadRows(ops, inputs, x, LayoutOf({&inputs, 1}, kByVideo), 0));
+  const TokenLayout layout = LayoutOf({&inputs, 1}, kByVideo);
+  const Ops by =
+      inputs.adapters.defined() ? ops.WithAdapters(layout.ForAllRows(inputs.adapters, 0)) : ops;
+  return proj_out_(by, HeadRows(ops, inputs, x, layout, 0));
 }
 
 at::Tensor Transformer::HeadRows(const Ops& ops, const VelocityInputs& inputs, const at::Tensor& x,

@@ -23,13 +23,16 @@ struct FirstBlock {
   at::Tensor added;  // what the block added to its input
 };
 
-// Immutable after loading.
+// Immutable after loading, but for what is in the columns of its room for adapters. Prepare and
+// Times are for one request, whose adapters are those of `ops`; velocities have those of their
+// inputs.
 class Transformer {
  public:
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
                                           at::ScalarType dtype, at::Device device,
                                           TensorsByName* shared = nullptr,
-                                          const FittedLoad& fitted = {});
+                                          const FittedLoad& fitted = {},
+                                          AdapterRoom* room = nullptr);
 
   // Adds the blocks' layers in 8 bits, which the profiles "fp8" and "int8" need before their first
   // call; once for each form. Each takes 0.43 of the transformer's bytes in 16 bits as long as the

@@ -55,7 +55,8 @@ at::Tensor PerturbedHeadsOf(const Ops& ops, const AttentionLayer& attention, con
 // attention(x), in which the tokens of each group look at each other.
 at::Tensor SelfAttention(const Ops& ops, const AttentionLayer& attention, const Rows& x,
                          bool is_perturbed, BlockCall& call) {
-  const std::vector<at::Tensor> qkv = attention.to_qkv(ops, x).unflatten(2, {3, -1}).unbind(2);
+  const Ops of_rows = call.ForRows(ops);
+  const std::vector<at::Tensor> qkv = attention.to_qkv(of_rows, x).unflatten(2, {3, -1}).unbind(2);
   const auto [q, k] =
       ops.QkNormRope(qkv[0], attention.norm_q, qkv[1], attention.norm_k, kQueryKeyEps, call.rope());
   const auto heads_of = is_perturbed ? PerturbedHeadsOf : HeadsOf;
@@ -66,7 +67,8 @@ at::Tensor SelfAttention(const Ops& ops, const AttentionLayer& attention, const 
                            layout.Group(qkv[2], group)};
     heads.push_back(heads_of(ops, attention, own, group, call));
   }
-  return attention.to_out(ops, InForm(ops, TokenLayout::Join(heads), FormOf(ops.run())));
+  const RowForm form = attention.to_out.FormIn(of_rows);
+  return attention.to_out(of_rows, InForm(ops, TokenLayout::Join(heads), form));
 }
 
 // text_attention(x) of all rows, in parts of neighbours: from the bare residual stream, without
@@ -76,7 +78,7 @@ std::vector<at::Tensor> TextAttention(const Ops& ops, const AttentionLayer& atte
   const TokenLayout& layout = call.layout();
   std::vector<at::Tensor> heads, known;
   at::Tensor queries = layout.AskingRows(x);
-  if (queries.defined()) queries = attention.Query(ops, queries);
+  if (queries.defined()) queries = attention.Query(call.ForQueries(ops), queries);
   for (size_t group = 0; group < layout.groups(); ++group) {
     const TextContext& text = call.text(group);
     const TextKeys keys = text.KeysOf(block);
@@ -86,14 +88,15 @@ std::vector<at::Tensor> TextAttention(const Ops& ops, const AttentionLayer& atte
     heads.push_back(attention.Heads(ops, q, keys.k, keys.v, text.mask));
   }
   if (heads.empty()) return layout.Answers({}, known);
-  const Rows joined = InForm(ops, TokenLayout::Join(heads), FormOf(ops.run()));
-  return layout.Answers(attention.to_out(ops, joined), known);
+  const Ops asking = call.ForQuestions(ops);
+  const Rows joined = InForm(ops, TokenLayout::Join(heads), attention.to_out.FormIn(asking));
+  return layout.Answers(attention.to_out(asking, joined), known);
 }
 
 }  // namespace
 
 at::Tensor AttentionLayer::Query(const Ops& ops, const at::Tensor& x) const {
-  return ops.RmsNorm(to_q(ops, InForm(ops, x, FormOf(ops.run()))), norm_q, kQueryKeyEps);
+  return ops.RmsNorm(to_q(ops, InForm(ops, x, to_q.FormIn(ops))), norm_q, kQueryKeyEps);
 }
 
 at::Tensor AttentionLayer::NormedKey(const Ops& ops, const at::Tensor& k) const {
@@ -113,10 +116,11 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
 BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& tokens,
                                          const BlockPosition& at, BlockCall& call) const {
   using enum BlockVector;
-  const RowForm form = FormOf(ops.run());
   const auto vector = [&](BlockVector which) { return call.VectorOf(at.index, which); };
   const auto of_next = [&](BlockVector which) { return call.VectorOf(at.index + 1, which); };
   const at::Tensor none;
+
+  const RowForm form = self_attention.to_qkv.FormIn(call.ForRows(ops));  // as of all blocks
 
   // x = x + gate * attention(norm(x) * (1 + scale) + shift)
   const Rows normed =
@@ -130,12 +134,13 @@ BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& toke
   // x = x + text_attention(x), and in the same pass the norm of that sum.
   const std::vector<at::Tensor> answers = TextAttention(ops, text_attention, x, at.index, call);
   x = call.SplitByText(x);
+  const Ops of_rows = call.ForRows(ops);
   const auto [sum, to_feed] = SumAdalnRmsNorm(
       ops, x, {answers, none}, {vector(kFeedScale), vector(kFeedShift), eps, call.time_of()},
-      feed_forward.expand.FormIn(ops));
+      feed_forward.expand.FormIn(of_rows));
 
   // x = x + gate * feed_forward(norm(x) * (1 + scale) + shift)
-  const at::Tensor fed = feed_forward(ops, to_feed);
+  const at::Tensor fed = feed_forward(of_rows, to_feed);
   if (!at.goes_on) return {ops.GateResidual(sum, fed, vector(kFeedGate), call.time_of())};
   // And in the same pass the norm that the next block begins with.
   const SumAndRows made =

@@ -54,7 +54,8 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
               [](const at::Tensor& t) { return t.clone(at::MemoryFormat::Contiguous); }),
           .rows = inputs.rows,
           .perturbed = inputs.perturbed,
-          .ranks = inputs.ranks};
+          .ranks = inputs.ranks,
+          .adapters = inputs.adapters.defined() ? inputs.adapters.clone() : at::Tensor()};
 }
 
 // What a graph depends on of how ranks divide tokens.
@@ -75,7 +76,7 @@ VelocityCall::Kind VelocityCall::kind() const {
                                                         .has_one_key = inputs.text.has_one_key});
     for (const at::Tensor& tensor :
          {inputs.x, inputs.time.rows, inputs.time_of, inputs.rope.cos_sin(), inputs.rope.index(),
-          inputs.text.mask.bias, inputs.text.mask.lengths}) {
+          inputs.text.mask.bias, inputs.text.mask.lengths, inputs.adapters}) {
       own.sizes.push_back(tensor.defined() ? tensor.dim() : -1);
       if (!tensor.defined()) continue;
       const at::IntArrayRef sizes = tensor.sizes();
@@ -126,7 +127,7 @@ void VelocityCall::Copy::Fill(const VelocityCall& call) {
 }
 
 VelocityCall::Copy::Filled VelocityCall::Copy::FilledBy(const VelocityInputs& inputs) {
-  return {inputs.text.keys.k, inputs.rope.index(), inputs.time_of};
+  return {inputs.text.keys.k, inputs.rope.index(), inputs.time_of, inputs.adapters};
 }
 
 void VelocityCall::Copy::Fill(const VelocityInputs& inputs, VelocityInputs& own, Filled& filled) {
@@ -139,6 +140,9 @@ void VelocityCall::Copy::Fill(const VelocityInputs& inputs, VelocityInputs& own,
   if (!filled.rope.is_same(inputs.rope.index())) {
     own.rope.cos_sin().copy_(inputs.rope.cos_sin());
     own.rope.index().copy_(inputs.rope.index());
+  }
+  if (own.adapters.defined() && !filled.adapters.is_same(inputs.adapters)) {
+    own.adapters.copy_(inputs.adapters);
   }
   if (!filled.text.is_same(inputs.text.keys.k)) {
     at::_foreach_copy_(own.text.tensors(), inputs.text.tensors());

@@ -54,7 +54,7 @@ class VelocityCall::Copy {
  private:
   // The tensors that a group's inputs were last copied from, held for comparison.
   struct Filled {
-    at::Tensor text, rope, time_of;
+    at::Tensor text, rope, time_of, adapters;
   };
   static Filled FilledBy(const VelocityInputs& inputs);
   static void Fill(const VelocityInputs& inputs, VelocityInputs& own, Filled& filled);

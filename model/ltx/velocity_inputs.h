@@ -53,6 +53,9 @@ struct VelocityInputs {
   // one up to the first of these blocks.
   std::vector<int64_t> perturbed = {};
   RankTokens ranks = {};  // divided: the S tokens are this rank's, and all ranks call side by side
+  // Of the videos, fp32 [videos, 1, columns] (Ops::WithAdapters); of all groups of a call, or of
+  // none. The text's keys have theirs.
+  at::Tensor adapters = {};
 };
 
 // The layout of a call of these groups, whose `x` may have rows that are apart already.

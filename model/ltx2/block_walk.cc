@@ -10,7 +10,7 @@ void BlockWalk::Next(const Ops& ops) {
   const bool is_perturbed =
       std::find(perturbed_.begin(), perturbed_.end(), index) != perturbed_.end();
   const LayerPlaces::Use use(blocks_.places(), at_, blocks_.size());
-  tokens_ = blocks_[at_](ops, tokens_, call_, is_perturbed);
+  tokens_ = blocks_[at_](ops.WithAdapters(call_.adapters), tokens_, call_, is_perturbed);
   ++at_;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/adapting/loaded_adapter.h"
 #include "model/bridge/ops.h"
 #include "model/denoise/guidance.h"
 #include "model/ltx2/connectors.h"
@@ -66,6 +67,7 @@ struct DenoiseState {
   Schedule schedule;            // of both streams
   int step = 0;
   StreamGuidance guidance;
+  AppliedAdapters adapters;
   Sampler sampler = Sampler::kEuler;
   // For the noise that a sampler adds after a step and in its middle: pictures first, then sound.
   at::Generator step_generator = {}, middle_generator = {};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/adapting/adapter_columns.h"
 #include "model/bridge/ops.h"
 #include "model/ltx2/clip_step.h"
 #include "model/ltx2/denoise_state.h"
@@ -21,9 +22,12 @@ namespace reel::model::ltx2 {
 // borrowed.
 class DenoiseStep {
  public:
-  DenoiseStep(const Transformer& transformer, DenoiseState& state)
-      : DenoiseStep(transformer, std::vector<DenoiseState*>{&state}) {}
-  DenoiseStep(const Transformer& transformer, const std::vector<DenoiseState*>& states);
+  // Without columns, which are borrowed too, no state has adapters.
+  DenoiseStep(const Transformer& transformer, DenoiseState& state,
+              AdapterColumns* columns = nullptr)
+      : DenoiseStep(transformer, std::vector<DenoiseState*>{&state}, columns) {}
+  DenoiseStep(const Transformer& transformer, const std::vector<DenoiseState*>& states,
+              AdapterColumns* columns = nullptr);
 
   // Computes so many more blocks; true once the step is made.
   bool Next(const Ops& ops, size_t blocks);
@@ -34,8 +38,13 @@ class DenoiseStep {
 
  private:
   void EndCalls();
+  at::Tensor Placed();
+  at::Tensor AdaptersOf(size_t clip) const;
 
   const Transformer& transformer_;
+  const std::vector<DenoiseState*> states_;
+  AdapterColumns* const columns_;
+  const at::Tensor adapters_;  // fp32 [states, 1, columns]; undefined: none has any
   std::vector<ClipStep> clips_;
   std::vector<size_t> called_;  // numbers of those that the calls are for
   std::optional<GuidedCalls> calls_;

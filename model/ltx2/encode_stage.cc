@@ -148,6 +148,11 @@ absl::StatusOr<LatentSizes> EncodeStage::SizesOf(const GenerationSpec& spec,
 absl::Status EncodeStage::Next(Ltx2Generation& mine, const Ops& ops) const {
   const RowForm form = FormOf(ops.run());
   if (!model_.transformer.HasLayersIn(form)) return model_.transformer.MakeLayersIn(form);
+  if (!mine.has_adapters && !mine.spec.adapters.empty()) {
+    REEL_ASSIGN_OR_RETURN(mine.state.adapters, TakeAdapters(model_.adapter_shelf.get(), mine.spec));
+    mine.has_adapters = true;
+    return absl::OkStatus();
+  }
   if (mine.connected.size() < mine.unread.size()) return ReadText(mine, ops);
   if (mine.encoded.size() < mine.conditions.size()) {
     const PictureCondition& next = mine.conditions[mine.encoded.size()];
@@ -194,7 +199,9 @@ DenoiseState EncodeStage::FirstState(Ltx2Generation& mine, const Ops& ops) const
 
 void EncodeStage::Begin(Ltx2Generation& mine, const Ops& ops) const {
   mine.generator = GeneratorOf(mine.spec);
-  DenoiseState begun = FirstState(mine, ops);
+  const at::Tensor scales = PlaceAdapters(model_.adapter_shelf.get(), mine.state.adapters);
+  DenoiseState begun = FirstState(mine, ops.WithAdapters(scales));
+  begun.adapters = std::move(mine.state.adapters);
   begun.schedule = mine.state.schedule;
   begun.guidance = mine.state.guidance;
   begun.sampler = mine.state.sampler;

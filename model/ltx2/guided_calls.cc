@@ -81,6 +81,10 @@ VelocityInputs GuidedCalls::InputsOf(const Pass& pass) const {
       .audio = stream(&StreamTokens::audio, &PreparedTexts::audio, first.audio_tables),
       .is_isolated = pass.kind == Kind::kIsolated};
   inputs.video.times = VideoTimes(pass, times);
+  if (clips_[pass.clips[0]].adapters.defined()) {
+    inputs.adapters =
+        Joined(pass.clips, [&](size_t i) { return clips_[i].adapters.expand({rows(i), -1, -1}); });
+  }
   if (first.keyframe_tokens > 0) {
     const at::Tensor& x = inputs.video.x;
     inputs.video.keyframes = at::zeros({x.size(0), x.size(1), 1}, x.options());
@@ -103,6 +107,12 @@ StreamTimes GuidedCalls::VideoTimes(const Pass& pass, const StreamTimes& times) 
     const at::Tensor& free = pins_of(i).free;
     return free.defined() ? free * time : at::full({1, 1}, time, clips_[i].latents.video.options());
   });
+  if (clips_[pass.clips[0]].adapters.defined()) {
+    own.adapters = Joined(pass.clips, [&](size_t i) {
+      const at::Tensor& free = pins_of(i).free;
+      return clips_[i].adapters.expand({free.defined() ? free.size(0) : 1, -1, -1});
+    });
+  }
   int64_t before = 0;
   own.vector_of = Joined(pass.clips, [&](size_t i) {
     const auto& [mask, clean, free, free_of] = pins_of(i);
@@ -121,7 +131,7 @@ std::vector<StreamTokens> GuidedCalls::CleanBy(const Pass& pass,
   std::vector<StreamTokens> clean;
   int64_t row = 0;
   for (const size_t i : pass.clips) {
-    const auto& [state, latents, level] = clips_[i];
+    const auto& [state, latents, level, adapters] = clips_[i];
     const at::Tensor sigma = at::full({}, level.sigma, latents.video.options());
     const int64_t end = row + RowsOf(pass.kind, i);
     const auto of = [&](const at::Tensor& x, const at::Tensor& rows) {

@@ -26,6 +26,7 @@ struct ClipCall {
   const DenoiseState* state;
   StreamTokens latents;
   NoiseLevel level;
+  at::Tensor adapters = {};  // fp32 [1, 1, columns], for this call; undefined: it has none
 };
 
 // Up to three calls for clips that can share them (CanShareStep), one after the other: the texts,

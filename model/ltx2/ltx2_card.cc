@@ -80,6 +80,11 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.fixed_adapters = model.adapters;
   card.parameters = model.parameters;
   card.weight_bytes = model.bytes;
+  if (model.adapter_shelf != nullptr) {
+    const AdapterRoom& room = model.adapter_shelf->columns().room();
+    card.adapter_ranks = static_cast<int>(room.columns());
+    card.weight_bytes += room.bytes();
+  }
   card.spatial_multiple = static_cast<int>(model.vae_config.spatial_compression);
   card.temporal_multiple = static_cast<int>(model.vae_config.temporal_compression);
   card.limits = LimitsOf(model, traits);
@@ -107,6 +112,7 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   for (const char* op : {"channel_norm_silu", "conv3d"}) {
     card.calls.push_back({op, dtype, model.vae_config.decoder_out});
   }
+  if (card.adapter_ranks > 0) card.calls.push_back({"low_rank_rows", dtype, config.video.width()});
   if (has_e4m3) card.calls.push_back({"quantize_rows", dtype, config.video.width()});
   if (has_int8) card.calls.push_back({"int8_rows", dtype, config.video.width()});
   return card;

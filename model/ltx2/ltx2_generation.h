@@ -57,7 +57,8 @@ class Ltx2Generation final : public FamilyGeneration {
   std::optional<PlannedPass> second_pass;  // until it begins
   at::Generator generator;                 // the request's own, in the reference's order of draws
 
-  // For EncodeNext: one text at a time, the negative first.
+  // For EncodeNext: the adapters, then one text at a time, the negative first.
+  bool has_adapters = false;
   std::vector<std::string> unread;
   std::vector<Texts> connected;  // [1, L, width] each
   TextFacts texts;

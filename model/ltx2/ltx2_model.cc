@@ -50,11 +50,24 @@ absl::StatusOr<std::vector<FixedAdapter>> AddTo(StoredPart& transformer, StoredP
   return AddAdapters(options, AdapterFamily::kLtx2, parts);
 }
 
-absl::StatusOr<Transformer> LoadTransformer(const StoredPart& part, at::ScalarType dtype,
-                                            at::Device place, const FittedLoad& fitted) {
+struct AdaptableTransformer {
+  Transformer transformer;
+  std::unique_ptr<AdapterShelf> shelf;  // null without room for adapters
+};
+
+absl::StatusOr<AdaptableTransformer> LoadTransformer(const StoredPart& part,
+                                                     const LoadOptions& options,
+                                                     at::ScalarType dtype, at::Device place,
+                                                     const FittedLoad& fitted) {
   REEL_ASSIGN_OR_RETURN(const TransformerConfig config,
                         ReadTransformerConfig(part.config, part.source));
-  return Transformer::Load(part.weights, config, dtype, place, fitted);
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterRoom> room, AdapterRoomOf(options));
+  REEL_ASSIGN_OR_RETURN(
+      Transformer transformer,
+      Transformer::Load(part.weights, config, dtype, place, fitted, room.get()));
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterShelf> shelf,
+                        AdapterShelf::Of(std::move(room), AdapterFamily::kLtx2));
+  return AdaptableTransformer{std::move(transformer), std::move(shelf)};
 }
 
 absl::StatusOr<Connectors> LoadConnectors(const StoredPart& part, at::ScalarType dtype,
@@ -90,6 +103,14 @@ absl::StatusOr<Vae> LoadVae(const ModelParts& parts, at::ScalarType dtype, at::D
   vae.parameters = weights.parameters();
   vae.bytes = weights.bytes();
   return vae;
+}
+
+absl::StatusOr<std::optional<LatentUpsampler>> LoadUpsampler(const LoadOptions& options,
+                                                             const SchedulerConfig& scheduler,
+                                                             const Vae& vae, at::ScalarType dtype,
+                                                             at::Device place) {
+  if (scheduler.use_dynamic_shifting) return std::nullopt;
+  return FindUpsampler(options, ReadUpsamplerConfig, vae.config.latent_channels, dtype, place);
 }
 
 absl::StatusOr<SoundOutput> LoadSound(const ModelParts& parts, at::ScalarType dtype,
@@ -171,16 +192,14 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
   // The small parts first, so that what is wrong with them is said before the large ones are read.
   REEL_ASSIGN_OR_RETURN(SoundOutput sound, LoadSound(parts, dtype, place));
   REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(parts, dtype, place));
-  std::optional<LatentUpsampler> upsampler;
-  if (!scheduler.use_dynamic_shifting) {
-    REEL_ASSIGN_OR_RETURN(upsampler, FindUpsampler(options, ReadUpsamplerConfig,
-                                                   vae.config.latent_channels, dtype, place));
-  }
+  REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
+                        LoadUpsampler(options, scheduler, vae, dtype, place));
   REEL_ASSIGN_OR_RETURN(Connectors connectors, LoadConnectors(connectors_part, dtype, place));
   REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer,
                         BpeTokenizer::Load(TextFolderOf(options) + "/tokenizer"));
-  REEL_ASSIGN_OR_RETURN(Transformer transformer,
-                        LoadTransformer(transformer_part, dtype, place, fitted));
+  REEL_ASSIGN_OR_RETURN(AdaptableTransformer adaptable,
+                        LoadTransformer(transformer_part, options, dtype, place, fitted));
+  Transformer& transformer = adaptable.transformer;
   REEL_RETURN_IF_ERROR(CheckConnectors(connectors.config(), transformer.config()));
   REEL_RETURN_IF_ERROR(CheckVideo(vae.config, transformer.config(), options.path));
   REEL_RETURN_IF_ERROR(CheckSound(sound.vae().config(), transformer.config(), options.path));
@@ -209,7 +228,8 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
                 .parameters = parameters,
                 .bytes = bytes,
                 .weights_sha256 = SumWithAdapters(weights_sha256, adapters),
-                .adapters = std::move(adapters)});
+                .adapters = std::move(adapters),
+                .adapter_shelf = std::move(adaptable.shelf)});
 }
 
 }  // namespace reel::model::ltx2

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/adapting/adapter_shelf.h"
 #include "model/conditions/condition_pictures.h"
 #include "model/fit_plan.h"
 #include "model/latents/latents.h"
@@ -44,7 +45,8 @@ struct Ltx2Model {
   int64_t parameters = 0, bytes = 0;
   // Of all its files together, with the adapters; empty without a manifest.
   std::string weights_sha256;
-  std::vector<FixedAdapter> adapters;  // in its weights
+  std::vector<FixedAdapter> adapters;           // in its weights
+  std::unique_ptr<AdapterShelf> adapter_shelf;  // of requests; null: they take none
 
   // Whether it was trained for a few given steps, without guidance: its schedule does not depend on
   // the size of the video.

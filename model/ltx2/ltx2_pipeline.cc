@@ -31,8 +31,9 @@ const Ltx2Generation& Mine(const FamilyGeneration& generation) {
 
 class Ltx2Walk final : public StepWalk {
  public:
-  Ltx2Walk(const Transformer& transformer, const std::vector<DenoiseState*>& states)
-      : step_(transformer, states) {}
+  Ltx2Walk(const Transformer& transformer, const std::vector<DenoiseState*>& states,
+           AdapterColumns* columns)
+      : step_(transformer, states, columns) {}
   bool Next(const Ops& ops, size_t blocks) override { return step_.Next(ops, blocks); }
 
  private:
@@ -45,10 +46,16 @@ class Ltx2Pipeline final : public FamilyPipeline {
       : FamilyPipeline(std::move(card), model->device), model_(std::move(model)) {}
 
   PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
-  int64_t kept_bytes() const override { return model_->prompts.remembered_bytes(); }
+  int64_t kept_bytes() const override {
+    const AdapterShelf* const shelf = model_->adapter_shelf.get();
+    return model_->prompts.remembered_bytes() + (shelf == nullptr ? 0 : shelf->kept_bytes());
+  }
 
  private:
-  void Forget() override { model_->prompts.Forget(); }
+  void Forget() override {
+    model_->prompts.Forget();
+    if (model_->adapter_shelf != nullptr) model_->adapter_shelf->Forget();
+  }
 
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& spec) override {
     return encode_stage().Plan(spec);
@@ -63,11 +70,24 @@ class Ltx2Pipeline final : public FamilyPipeline {
   // On a CPU a video's bits must not depend on who else is there: libraries add in an order that
   // depends on how many rows there are.
   bool CanJoin(const FamilyGeneration& first, const FamilyGeneration& other,
-               const kernels::Execution&) const override {
-    return !model_->device.is_cpu() && CanShareStep(Mine(first).state, Mine(other).state);
+               const kernels::Execution& run) const override {
+    const DenoiseState &a = Mine(first).state, &b = Mine(other).state;
+    return !model_->device.is_cpu() && MayStepTogether(a.adapters, b.adapters, run) &&
+           CanShareStep(a, b);
+  }
+  bool FitsIn(Batch batch, const FamilyGeneration& other) const override {
+    if (model_->adapter_shelf == nullptr) return true;
+    std::vector<const AppliedAdapters*> jobs = {&Mine(other).state.adapters};
+    for (const FamilyGeneration* generation : batch) {
+      jobs.push_back(&Mine(*generation).state.adapters);
+    }
+    return model_->adapter_shelf->columns().HaveRoomFor(jobs);
   }
   void StepTogether(Batch batch, const Ops& ops) override {
-    DenoiseStep(model_->transformer, StatesOf(batch)).Finish(ops);
+    DenoiseStep(model_->transformer, StatesOf(batch), Columns()).Finish(ops);
+  }
+  AdapterColumns* Columns() const {
+    return model_->adapter_shelf == nullptr ? nullptr : &model_->adapter_shelf->columns();
   }
   static std::vector<DenoiseState*> StatesOf(Batch batch) {
     std::vector<DenoiseState*> states;
@@ -79,7 +99,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return static_cast<size_t>(model_->transformer.config().num_layers);
   }
   std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops&) override {
-    return std::make_unique<Ltx2Walk>(model_->transformer, StatesOf(batch));
+    return std::make_unique<Ltx2Walk>(model_->transformer, StatesOf(batch), Columns());
   }
 
   // The middle of the clip: its latent frame decoded alone, so that it costs a single frame.

@@ -9,7 +9,11 @@ at::Tensor ForTokens(const at::Tensor& vectors, const at::Tensor& vector_of) {
 }
 
 at::Tensor TimeNets::Net::Embedded(const Ops& ops, const at::Tensor& times) const {
-  return embedding(ops, times.flatten()).unflatten(0, times.sizes());
+  const at::Tensor& scales = ops.adapter_scales();
+  const Ops by = scales.defined()
+                     ? ops.WithAdapters(scales.expand({-1, times.size(1), -1}).flatten(0, 1))
+                     : ops;
+  return embedding(by, times.flatten()).unflatten(0, times.sizes());
 }
 
 at::Tensor TimeNets::Net::Rows(const Ops& ops, const at::Tensor& embedded) const {
@@ -39,14 +43,16 @@ TimeNets TimeNets::Take(Weights& weights, const TransformerConfig& config, Strea
 }
 
 StreamModulation TimeNets::operator()(const Ops& ops, const StreamTimes& times) const {
+  const Ops of_own = times.vector_of.defined() ? ops.WithAdapters(times.adapters) : ops;
   StreamModulation made;
-  made.embedded = own_.Embedded(ops, times.own);
-  made.rows = own_.Rows(ops, made.embedded);
+  made.embedded = own_.Embedded(of_own, times.own);
+  made.rows = own_.Rows(of_own, made.embedded);
   made.vector_of = times.vector_of;
   if (!times.other_sigma.defined()) made.cross_vector_of = times.vector_of;
   const at::Tensor cross = times.other_sigma.defined() ? times.other_sigma.unsqueeze(1) : times.own;
-  made.cross_rows = cross_(ops, cross);
-  made.cross_gate = gate_(ops, cross * gate_time_factor_);
+  const Ops& of_cross = times.other_sigma.defined() ? ops : of_own;
+  made.cross_rows = cross_(of_cross, cross);
+  made.cross_gate = gate_(of_cross, cross * gate_time_factor_);
   if (text_.to_rows.weight.defined()) made.text_rows = text_(ops, times.sigma.unsqueeze(1));
   return made;
 }

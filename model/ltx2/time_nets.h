@@ -19,6 +19,8 @@ struct StreamTimes {
   // int32 [B, S]: which of M times each token has. So few times take little memory, however many
   // tokens have them.
   at::Tensor vector_of = {};
+  // With vector_of, of those M times, fp32 [M, 1, columns] (Ops::WithAdapters); undefined: none.
+  at::Tensor adapters = {};
 };
 
 // What all blocks make their vectors of, in the model's type; T is 1 or S, and B is M where tokens

@@ -51,8 +51,9 @@ Transformer::StreamEnds Transformer::TakeEnds(Weights& weights, const Transforme
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
                                               const TransformerConfig& config, at::ScalarType dtype,
-                                              at::Device device, const FittedLoad& fitted) {
-  Weights weights(stored, dtype, device);
+                                              at::Device device, const FittedLoad& fitted,
+                                              AdapterRoom* room) {
+  Weights weights(stored, dtype, device, nullptr, room);
   Transformer model(config);
   model.video_ = TakeEnds(weights, config, Stream::kVideo);
   model.audio_ = TakeEnds(weights, config, Stream::kAudio);
@@ -117,7 +118,8 @@ StreamTokens Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs)
   return End(ops, walk);
 }
 
-BlockWalk Transformer::Begin(const Ops& ops, const VelocityInputs& inputs) const {
+BlockWalk Transformer::Begin(const Ops& plain, const VelocityInputs& inputs) const {
+  const Ops ops = plain.WithAdapters(inputs.adapters);
   if (!HasLayersIn(FormOf(ops.run()))) {
     ThrowIfError(absl::FailedPreconditionError("the transformer's layers were not made in 8 bits"));
   }
@@ -128,12 +130,13 @@ BlockWalk Transformer::Begin(const Ops& ops, const VelocityInputs& inputs) const
   }
   return {blocks_,
           {CallOf(ops, video_.time_nets, inputs.video), CallOf(ops, audio_.time_nets, inputs.audio),
-           inputs.is_isolated},
+           inputs.is_isolated, inputs.adapters},
           std::move(tokens),
           config_.perturbs ? inputs.perturbed_blocks : std::vector<int64_t>()};
 }
 
-StreamTokens Transformer::End(const Ops& ops, const BlockWalk& walk) const {
+StreamTokens Transformer::End(const Ops& plain, const BlockWalk& walk) const {
+  const Ops ops = plain.WithAdapters(walk.call().adapters);
   return {Head(ops, video_, walk.tokens().video, walk.call().video.modulation),
           Head(ops, audio_, walk.tokens().audio, walk.call().audio.modulation)};
 }

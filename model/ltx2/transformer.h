@@ -31,18 +31,23 @@ struct VelocityInputs {
   StreamInputs video, audio;
   bool is_isolated = false;                    // the streams do not look at each other
   std::vector<int64_t> perturbed_blocks = {};  // where no token looks at its own stream
+  // Of the rows, fp32 [B, 1, columns] (Ops::WithAdapters); undefined: they have none.
+  at::Tensor adapters = {};
 };
 
 // Whether 8-bit products take the width of the video stream, and there is a block between the first
 // and the last. Attentions between the streams may be of other widths: their layers then stay.
 bool TakesLayersIn(const TransformerConfig& config, RowForm form);
 
-// Immutable after loading, but for further layers in 8 bits.
+// Immutable after loading, but for further layers in 8 bits, and for what is in the columns of its
+// room for adapters. Prepare is for one request, whose adapters are those of `ops`; a velocity has
+// those of its inputs.
 class Transformer {
  public:
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
                                           at::ScalarType dtype, at::Device device,
-                                          const FittedLoad& fitted = {});
+                                          const FittedLoad& fitted = {},
+                                          AdapterRoom* room = nullptr);
 
   // Adds the video stream's layers in 8 bits, which the profiles "fp8" and "int8" need before their
   // first call; once for each form. The first and the last block, which decide most, have none.

@@ -10,6 +10,7 @@ namespace reel::model::ltx2 {
 struct BlockCall {
   StreamCall video, audio;
   bool is_isolated = false;  // the streams do not look at each other
+  at::Tensor adapters = {};  // as in VelocityInputs
 };
 
 struct TransformerBlock {

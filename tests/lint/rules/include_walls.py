@@ -44,7 +44,7 @@ TORCH_CUDA_ENTRIES = r"model/torch_cuda/(copy_lane|cudnn_convolutions|graph_reco
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
 # It shows that what families share is enough for one.
 TOY_FAMILY = r"tests/toy_family/toy_(network|pipeline)\."
-MODEL_SHARED = r"model/(adapters|bridge|conditions|denoise|family|frames|graphs|latents|layers|sampler|text|tokenizer|tokens|vae|weights)/"
+MODEL_SHARED = r"model/(adapters|adapting|bridge|conditions|denoise|family|frames|graphs|latents|layers|sampler|text|tokenizer|tokens|vae|weights)/"
 SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/protocol/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
@@ -86,6 +86,7 @@ WALLS = [
     (r"model/conditions/", MODEL_API + [r"model/(bridge|latents)/", "kernels/"], {"absl", "torch"}),
     (r"model/family/", MODEL_API + [r"model/(bridge|denoise|frames|weights)/", "kernels/"], {"absl", "torch", "json"}),
     (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
+    (r"model/adapting/", MODEL_API + [r"model/(adapters|bridge|layers|weights)/"], {"absl", "torch"}),
     (r"model/vae/", MODEL_API + [r"model/(bridge|frames|latents|layers|weights)/", "kernels/"], {"absl", "torch", "json"}),
     (r"model/text/", MODEL_API + [r"model/(bridge|layers|tokenizer|weights)/", "kernels/"], {"absl", "torch", "json"}),
     (TOY_FAMILY, MODEL_API + [MODEL_SHARED, "kernels/"], {"absl", "torch"}),

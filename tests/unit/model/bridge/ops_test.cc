@@ -20,6 +20,7 @@
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/framework_variants.h"
 #include "model/bridge/host_threads.h"
+#include "model/bridge/low_rank.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "tests/unit/model/bridge/ops_fixture.h"
@@ -40,6 +41,10 @@ class OpsTest : public OpsFixture {
   std::vector<Call> Products() {
     const at::Tensor x = Values({kBatch, kTokens, kWidth}), video = Values({1, 6, 3, 4, 5});
     const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
+    const LowRankColumns columns = {Values({2, 3, kAdapterSlot, kWidth}),
+                                    Values({3, kWidth / 3, 2 * kAdapterSlot})};
+    const at::Tensor scales =
+        at::randn({kBatch, 1, kAdapterSlot}, generator_, at::TensorOptions(at::kFloat)).to(device_);
     const at::Tensor taps = Values({4, 6, 3, 3, 3}) * 0.1, channels = Values({4});
     return {
         {"linear", [=](const Ops& ops) { return List(ops.Linear(x, matrix, offset)); }},
@@ -51,6 +56,13 @@ class OpsTest : public OpsFixture {
         {"conv3d",
          [=](const Ops& ops) { return List(ops.Conv3d(video, taps, {}, {2, 2, 2}, {1, 1, 1})); }},
         {"linear_gelu", [=](const Ops& ops) { return List(ops.LinearGelu(x, matrix, offset)); }},
+        {"low_rank_rows",
+         [=](const Ops& ops) {
+           const at::Tensor y = matrix.slice(0, 0, kBatch * kTokens).reshape({kBatch, kTokens, -1});
+           const at::Tensor sum = y.clone();
+           AddLowRank(ops, x, columns, scales, sum);
+           return List(sum);
+         }},
     };
   }
 

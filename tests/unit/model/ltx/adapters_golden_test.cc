@@ -9,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "model/adapters/add_adapters.h"
+#include "model/adapting/adapter_shelf.h"
 #include "model/ltx/rope.h"
 #include "model/ltx/transformer.h"
 #include "model/weights/json_file.h"
@@ -50,6 +51,53 @@ at::Tensor VelocityWith(const std::vector<FixedAdapter>& adapters,
                                .time_of = {},
                                .rope = MakeRopeTable(PlainCoordinates({2, 3, 5}, 25), 32),
                                .text = model->Prepare(ops, Draw(22, {2, 6, 32}), mask)});
+}
+
+// Beside the weights, as a request has them.
+at::Tensor VelocityBeside(const std::vector<RequestAdapter>& adapters, at::ScalarType dtype) {
+  const c10::InferenceMode no_gradients;
+  const TinyFolder folder("0.9.0");
+  const std::string part = folder.path() + "/transformer";
+  const auto config = ReadTransformerConfig(*ReadJsonFile(part + "/config.json"), "config.json");
+  AdapterRoom room(kAdapterSlot * 2);
+  const auto model = Transformer::Load(*WeightSet::OpenFolder(part, "diffusion_pytorch_model"),
+                                       *config, dtype, at::kCPU, nullptr, &room);
+  EXPECT_TRUE(model.ok()) << model.status();
+  const auto shelf =
+      *AdapterShelf::Of(std::make_unique<AdapterRoom>(room), AdapterFamily::kLtxVideo);
+  const auto taken = shelf->Take(adapters);
+  EXPECT_TRUE(taken.ok()) << taken.status();
+  if (!model.ok() || !taken.ok()) return at::zeros({0});
+  const AppliedAdapters* const job = &*taken;
+  const at::Tensor scales = shelf->columns().Place({&job, 1});
+  TestRun test;
+  const Ops plain(test.run), ops = plain.WithAdapters(scales);
+  const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 6});
+  const at::Tensor times = at::tensor({725.0f, 31.0f});
+  return model->Velocity(plain, {.x = Draw(21, {2, 30, 8}).to(dtype),
+                                 .time = model->Times(plain.WithAdapters(scales.squeeze(1)), times),
+                                 .time_of = {},
+                                 .rope = MakeRopeTable(PlainCoordinates({2, 3, 5}, 25), 32),
+                                 .text = model->Prepare(ops, Draw(22, {2, 6, 32}), mask),
+                                 .adapters = scales.expand({2, -1, -1})});
+}
+
+TEST(AdaptersGolden, BesideTheWeightsGiveTheVelocitiesOfDiffusers) {
+  const Golden golden = Golden::In("adapters/ltx");
+  const std::vector<RequestAdapter> style = {{"style", 0.7, "", AdapterFileOf("style")}};
+  std::vector<RequestAdapter> both = style;
+  both.push_back({"turn", -1.5, "", AdapterFileOf("turn")});
+  EXPECT_LT(Compare("style", VelocityBeside(style, at::kFloat), golden["style"]).relative,
+            kAdapterBound);
+  EXPECT_LT(Compare("both", VelocityBeside(both, at::kFloat), golden["both"]).relative,
+            kAdapterBound);
+  const auto error = [&](const at::Tensor& velocity) {
+    return (velocity.to(at::kFloat) - golden["both"]).pow(2).mean().sqrt().item<double>();
+  };
+  const double own = error(VelocityBeside(both, at::kBFloat16));
+  const double reference = error(golden["both.bf16"]);
+  std::printf("both beside the weights in bf16: %.2f of diffusers' error\n", own / reference);
+  EXPECT_LT(own, 1.5 * reference);
 }
 
 TEST(AdaptersGolden, OneInTheWeightsGivesTheVelocitiesOfDiffusers) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several films in one step: what a GPU makes of them, here on the CPU, against each one's own
 // steps.
+#include <cstdlib>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -44,6 +46,13 @@ GenerationSpec OfAllGuidance(uint64_t seed) {
   spec.modality_scale = 2;
   return spec;
 }
+// `style` is for every layer, `turn` for the self attentions.
+Asked Adapted(Asked asked, const std::string& name, double scale) {
+  asked.spec.adapters.push_back({name, scale, "",
+                                 std::string(std::getenv("REEL_SOURCE")) +
+                                     "/tests/golden/adapters/ltx2/" + name + ".safetensors"});
+  return asked;
+}
 GenerationSpec OfAPicture(uint64_t seed, double strength) {
   GenerationSpec spec = Of(seed);
   spec.conditions = {FirstPicture(spec, strength)};
@@ -54,6 +63,7 @@ class JoinedSteps : public ::testing::Test {
  protected:
   void SetUp() override {
     LoadOptions options;
+    options.adapter_ranks = 64;
     options.path = folder_.path();
     options.dtype = "fp32";
     auto loaded = LoadLtx2Model(options, at::kCPU);
@@ -72,7 +82,8 @@ class JoinedSteps : public ::testing::Test {
     return mine.state;
   }
   void StepTogether(const std::vector<DenoiseState*>& states) {
-    DenoiseStep(model_->transformer, states).Finish(Ops(test_.run));
+    DenoiseStep(model_->transformer, states, &model_->adapter_shelf->columns())
+        .Finish(Ops(test_.run));
   }
 
   const TinyFolder folder_{"2.3"};
@@ -85,7 +96,12 @@ TEST_F(JoinedSteps, AreEachVideosOwn) {
   const std::vector<std::vector<Asked>> batches = {
       {{Of(1)}, {Of(2), 1}},
       {{OfAllGuidance(1)}, {Of(2), 1}, {OfAllGuidance(3), 2}},
-      {{OfAPicture(1, 0.5), 1}, {OfAllGuidance(2)}, {OfAPicture(3, 1)}}};
+      {{OfAPicture(1, 0.5), 1}, {OfAllGuidance(2)}, {OfAPicture(3, 1)}},
+      {Adapted({Of(1)}, "style", 0.5), {Of(2), 1}, Adapted({Of(3)}, "turn", -1)},
+      {Adapted({OfAPicture(1, 0.5), 1}, "style", 0.5),
+       Adapted({OfAllGuidance(2)}, "turn", 1),
+       {OfAPicture(3, 1)},
+       Adapted({OfAPicture(4, 0.7)}, "style", -0.25)}};
   for (const std::vector<Asked>& batch : batches) {
     std::vector<DenoiseState> alone, joined;
     for (const Asked& asked : batch) {
@@ -106,6 +122,19 @@ TEST_F(JoinedSteps, AreEachVideosOwn) {
       EXPECT_LT(RelativeError("audio", ours.audio, own.audio), kErrorBound);
     }
   }
+}
+
+TEST_F(JoinedSteps, DependOnAdaptersAndNotOnWhoHadTheColumnsBetween) {
+  DenoiseState plain = StateFor({Of(1)}), style = StateFor(Adapted({Of(1)}, "style", 1)),
+               again = style, turn = StateFor(Adapted({Of(1)}, "turn", 1));
+  StepTogether({&plain});
+  StepTogether({&style});
+  EXPECT_GT(RelativeError("plain", plain.latents.video, style.latents.video), 1e-3);
+  EXPECT_GT(RelativeError("plain", plain.latents.audio, style.latents.audio), 1e-3);
+  DenoiseStep divided(model_->transformer, {&again}, &model_->adapter_shelf->columns());
+  while (!divided.Next(Ops(test_.run), 1)) StepTogether({&turn});
+  EXPECT_TRUE(again.latents.video.equal(style.latents.video));
+  EXPECT_TRUE(again.latents.audio.equal(style.latents.audio));
 }
 
 TEST_F(JoinedSteps, ChangeNothingBeforeTheirEnd) {

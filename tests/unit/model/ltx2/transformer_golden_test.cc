@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/adapters/add_adapters.h"
+#include "model/adapting/adapter_shelf.h"
 #include "model/ltx2/transformer.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/test_run.h"
@@ -217,6 +218,52 @@ TEST(Ltx2Transformer, WithAdaptersGivesTheVelocitiesOfDiffusers) {
     EXPECT_LT(ltx::Compare(name + ", audio", made.audio, audio).relative, kAdapterBound);
     EXPECT_GT(ltx::Compare("without", plain["scalar.video"], video).relative, 1e-2);
     EXPECT_GT(ltx::Compare("without", plain["scalar.audio"], audio).relative, 1e-2);
+  }
+}
+
+// Beside the weights, as a request has them.
+TEST(Ltx2Transformer, WithAdaptersOfARequestGivesTheVelocitiesOfDiffusers) {
+  constexpr double kAdapterBound = 2e-6;  // of the velocities' standard deviation
+  const c10::InferenceMode no_gradients;
+  const std::string files =
+      std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/adapters/ltx2/";
+  const TinyComponent tiny("transformer", "2.3");
+  const auto config = ReadTransformerConfig(tiny.config(), "config.json");
+  const Golden golden = Golden::In("adapters/ltx2");
+  const Told told(golden, "scalar");
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+    AdapterRoom room(2 * kAdapterSlot);
+    const auto model = Transformer::Load(tiny.weights(), *config, dtype, at::kCPU, &room);
+    ASSERT_TRUE(model.ok()) << model.status();
+    const auto shelf = *AdapterShelf::Of(std::make_unique<AdapterRoom>(room), AdapterFamily::kLtx2);
+    const auto taken = shelf->Take({{"style", 0.7, "", files + "style.safetensors"},
+                                    {"turn", -1.5, "", files + "turn.safetensors"}});
+    ASSERT_TRUE(taken.ok()) << taken.status();
+    const AppliedAdapters* const job = &*taken;
+    const at::Tensor scales = shelf->columns().Place({&job, 1});
+    TestRun test;
+    const Ops ops(test.run);
+    VelocityInputs inputs = InputsOf(ops.WithAdapters(scales), *model, told);
+    inputs.adapters = scales.expand({kBatch, -1, -1});
+    const StreamTokens made = model->Velocity(ops, inputs);
+    for (const auto& [stream, velocity] :
+         {std::pair("video", made.video), std::pair("audio", made.audio)}) {
+      const at::Tensor expected = golden[std::string("both.") + stream];
+      if (dtype == at::kFloat) {
+        EXPECT_LT(ltx::Compare(stream, velocity, expected).relative, kAdapterBound);
+        continue;
+      }
+      const at::Tensor theirs = golden[std::string("both.") + stream + ".bf16"];
+      EXPECT_LT(RelativeError(stream, velocity, expected),
+                kRatioBound * RelativeError("diffusers", theirs, expected));
+    }
+    // Times that several tokens share, each video's own.
+    inputs.video.times.own = inputs.video.times.own.slice(0, 0, kBatch);
+    inputs.video.times.vector_of =
+        at::arange(kBatch, at::kInt).unsqueeze(1).expand({-1, kShape.tokens()}).contiguous();
+    inputs.video.times.adapters = inputs.adapters;
+    EXPECT_LT(RelativeError("by time", model->Velocity(ops, inputs).video, made.video),
+              dtype == at::kFloat ? kErrorBound : 1e-2);
   }
 }
 

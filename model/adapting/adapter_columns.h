@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The adapters that stand in the columns behind a model's layers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "model/adapting/loaded_adapter.h"
+#include "model/layers/adapter_room.h"
+
+namespace reel::model {
+
+// Whether two jobs may step in one call, as far as their adapters go. In 8 bits layers take their
+// rows in another form where they adapt, which costs a video without adapters other roundings: it
+// then steps with such alone.
+bool MayStepTogether(const AppliedAdapters& a, const AppliedAdapters& b,
+                     const kernels::Execution& run);
+
+// Confined to the engine thread. Writes are asked for on the current stream, as calls are, so that
+// each call finds what was placed before it.
+class AdapterColumns {
+ public:
+  using Jobs = absl::Span<const AppliedAdapters* const>;
+
+  explicit AdapterColumns(AdapterRoom room) : room_(std::move(room)) {}
+
+  const AdapterRoom& room() const { return room_; }
+  // Whether the jobs' adapters fit, each once.
+  bool HaveRoomFor(Jobs jobs) const;
+  // Puts the jobs' adapters into the first columns, each once, in the jobs' order; those that stand
+  // there stay. Returns by how much each job takes each column, fp32 [jobs, 1, columns]: the least
+  // of 32, 64, 128, 256 and all columns that hold them. Undefined: no job has any. A job alone has
+  // the same columns whatever was placed before. Needs HaveRoomFor.
+  at::Tensor Place(Jobs jobs);
+  // What it holds of adapters that nobody else does.
+  void Forget() {
+    standing_.clear();
+    scales_.reset();
+  }
+
+ private:
+  using Adapters = std::vector<std::shared_ptr<const LoadedAdapter>>;
+
+  static Adapters Distinct(Jobs jobs);
+  int64_t Bucket(int64_t columns) const;
+  // An adapter into the columns from `first` on.
+  void Write(const LoadedAdapter& adapter, int64_t first) const;
+  void WriteWhereOthersStand(const Adapters& wanted);
+  // A file under two names counts twice.
+  static std::vector<float> ScalesOf(Jobs jobs, const Adapters& placed, int64_t columns);
+
+  AdapterRoom room_;
+  Adapters standing_;  // one behind the other, from the first column on
+  // The latest scales, on the host and on the device.
+  std::vector<float> host_scales_;
+  at::Tensor scales_;
+};
+
+}  // namespace reel::model

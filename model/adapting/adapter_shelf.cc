@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/adapting/adapter_shelf.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "kernels/base/status_macros.h"
+#include "model/adapters/open_adapter.h"
+#include "model/fixed_adapter.h"
+
+namespace reel::model {
+namespace {
+
+constexpr char kRegisterAsFixed[] = "; as a fixed adapter of the model it needs none";
+
+absl::Status Refusal(const RequestAdapter& wanted, absl::string_view why) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the adapter '", wanted.name, "' cannot be used: ", why));
+}
+
+// By the adapter's name: whoever asks knows no paths.
+absl::Status OfName(const RequestAdapter& wanted, const absl::Status& status) {
+  const std::string text = absl::StrReplaceAll(
+      std::string(status.message()), {{wanted.path, absl::StrCat("'", wanted.name, "'")}});
+  return absl::FailedPreconditionError(text);
+}
+
+absl::Status CheckWanted(const std::vector<RequestAdapter>& wanted) {
+  if (wanted.size() > kMostRequestAdapters) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "a request takes at most ", kMostRequestAdapters, " adapters, not ", wanted.size()));
+  }
+  for (const RequestAdapter& adapter : wanted) {
+    if (!(std::abs(adapter.scale.value_or(1)) <= kMostAdapterScale)) {
+      return Refusal(adapter, absl::StrCat("its scale is ", *adapter.scale, ", not ",
+                                           -kMostAdapterScale, " to ", kMostAdapterScale));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AdapterRoom>> AdapterRoomOf(const LoadOptions& options) {
+  const int ranks = options.adapter_ranks;
+  if (ranks == 0) return nullptr;
+  if (ranks < 0 || ranks > kMostAdapterRanks || ranks % kAdapterSlot != 0) {
+    return absl::FailedPreconditionError(absl::StrCat("adapter_ranks is ", ranks,
+                                                      ", not a multiple of ", kAdapterSlot,
+                                                      " up to ", kMostAdapterRanks));
+  }
+  if (!options.peers.empty()) {
+    return absl::FailedPreconditionError(
+        "a group of devices takes no adapters of requests yet: give it fixed adapters, or one "
+        "device");
+  }
+  return std::make_unique<AdapterRoom>(ranks);
+}
+
+absl::StatusOr<std::unique_ptr<AdapterShelf>> AdapterShelf::Of(std::unique_ptr<AdapterRoom> room,
+                                                               AdapterFamily family) {
+  if (room == nullptr) return nullptr;
+  std::vector<LinearLayer> layers;
+  for (const AdapterRoom::Layer& layer : room->layers()) {
+    layers.push_back({layer.name, layer.up.size(0), layer.down.size(2)});
+  }
+  REEL_ASSIGN_OR_RETURN(LinearTable table, LinearTable::Of(layers));
+  return std::unique_ptr<AdapterShelf>(
+      new AdapterShelf(*std::move(room), family, std::move(table)));
+}
+
+absl::StatusOr<AppliedAdapters> AdapterShelf::Take(std::vector<RequestAdapter> wanted) {
+  REEL_RETURN_IF_ERROR(CheckWanted(wanted));
+  std::erase_if(wanted, [](const RequestAdapter& adapter) { return adapter.scale == 0; });
+  std::sort(wanted.begin(), wanted.end(),
+            [](const RequestAdapter& a, const RequestAdapter& b) { return a.name < b.name; });
+  AppliedAdapters applied;
+  for (const RequestAdapter& adapter : wanted) {
+    REEL_ASSIGN_OR_RETURN(Loaded loaded, Find(adapter));
+    applied.push_back({std::move(loaded), static_cast<float>(adapter.scale.value_or(1))});
+    const AppliedAdapters* const job = &applied;
+    if (columns_.HaveRoomFor({&job, 1})) continue;
+    return Refusal(adapter,
+                   absl::StrCat("the model has room for ranks up to ", columns_.room().columns(),
+                                " together, in steps of ", kAdapterSlot, kRegisterAsFixed));
+  }
+  Tidy();
+  return applied;
+}
+
+absl::StatusOr<AdapterShelf::Loaded> AdapterShelf::Find(const RequestAdapter& wanted) {
+  const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const Loaded& adapter) {
+    return !wanted.sha256.empty() && adapter->sha256 == wanted.sha256;
+  });
+  if (known != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, known);
+    return kept_.front();
+  }
+  REEL_ASSIGN_OR_RETURN(Loaded loaded, Read(wanted));
+  // Read without a sum, it may be one that is here.
+  const auto same = std::find_if(kept_.begin(), kept_.end(), [&](const Loaded& adapter) {
+    return adapter->sha256 == loaded->sha256;
+  });
+  if (same != kept_.end()) return *same;
+  kept_.push_front(std::move(loaded));
+  return kept_.front();
+}
+
+absl::StatusOr<AdapterShelf::Loaded> AdapterShelf::Read(const RequestAdapter& wanted) const {
+  const auto opened = OpenAdapter(wanted.path, wanted.sha256, family_, table_);
+  if (!opened.ok()) return OfName(wanted, opened.status());
+  int64_t rank = 0;
+  for (const AdaptedLayer& layer : opened->layers) rank = std::max(rank, layer.product.rank());
+  if (AdapterColumnsOf(rank) > columns_.room().columns()) {
+    return Refusal(wanted, absl::StrCat("its rank is ", rank, ", the model has room for ",
+                                        columns_.room().columns(), kRegisterAsFixed));
+  }
+  absl::StatusOr<Loaded> loaded = LoadAdapter(opened->layers, opened->sha256, columns_.room());
+  if (!loaded.ok()) return OfName(wanted, loaded.status());
+  return loaded;
+}
+
+int64_t AdapterShelf::kept_bytes() const {
+  int64_t bytes = 0;
+  for (const Loaded& adapter : kept_) bytes += adapter->bytes;
+  return bytes;
+}
+
+void AdapterShelf::Tidy() {
+  int64_t idle = 0;
+  for (auto adapter = kept_.begin(); adapter != kept_.end();) {
+    if (adapter->use_count() == 1) idle += (*adapter)->bytes;
+    adapter =
+        adapter->use_count() == 1 && idle > kMostBytes ? kept_.erase(adapter) : std::next(adapter);
+  }
+}
+
+void AdapterShelf::Forget() {
+  columns_.Forget();
+  kept_.remove_if([](const Loaded& adapter) { return adapter.use_count() == 1; });
+}
+
+absl::StatusOr<AppliedAdapters> TakeAdapters(AdapterShelf* shelf, const GenerationSpec& spec) {
+  if (shelf != nullptr) return shelf->Take(spec.adapters);
+  if (spec.adapters.empty()) return AppliedAdapters();
+  return Refusal(spec.adapters.front(),
+                 "the model was loaded without room for adapters of requests (adapter_ranks)");
+}
+
+at::Tensor PlaceAdapters(AdapterShelf* shelf, const AppliedAdapters& adapters) {
+  if (shelf == nullptr) return {};
+  const AppliedAdapters* const job = &adapters;
+  return shelf->columns().Place({&job, 1});
+}
+
+}  // namespace reel::model

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator of requests' adapters: products of two small matrices beside a linear layer, chosen
+// row by row.
+#pragma once
+
+#include "model/bridge/ops.h"
+#include "model/request_adapter.h"
+
+namespace reel::model {
+
+// Memory behind a linear layer that stands for several of one input, the parts. What is in the
+// columns may change between calls; where they are does not, so that recorded calls stay good.
+struct LowRankColumns {
+  at::Tensor down;  // [slots, parts, kAdapterSlot, in]
+  at::Tensor up;    // [parts, out / parts, slots * kAdapterSlot]
+
+  bool defined() const { return down.defined(); }
+};
+
+// y += ((x down^T) * scales) up^T of each part, in place. The scales, fp32 [..., columns],
+// broadcast to the rows of x; as many of the first slots are used. `y` is contiguous.
+void AddLowRank(const Ops& ops, const at::Tensor& x, const LowRankColumns& columns,
+                const at::Tensor& scales, const at::Tensor& y);
+
+}  // namespace reel::model

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// An adapter that a request asks for: it is added beside the weights for that request alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace reel::model {
+
+inline constexpr int kMostRequestAdapters = 8;
+// Columns that a model may have for the adapters of the requests of one step.
+inline constexpr int kMostAdapterRanks = 256;
+// Columns are given to adapters in slots of so many, so that products have few sizes.
+inline constexpr int64_t kAdapterSlot = 32;
+
+// How many columns an adapter of this rank takes.
+constexpr int64_t AdapterColumnsOf(int64_t rank) {
+  return (rank + kAdapterSlot - 1) / kAdapterSlot * kAdapterSlot;
+}
+
+struct RequestAdapter {
+  std::string name;             // as it is registered
+  std::optional<double> scale;  // of what it adds, times the file's own; unset: 1
+  std::string sha256 = {};      // of its file, in lower-case hex; a file with another is refused
+  std::string path = {};        // set where videos are made, never by a request
+
+  friend bool operator==(const RequestAdapter&, const RequestAdapter&) = default;
+};
+
+}  // namespace reel::model

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers with adapters beside their weights, against the sums written out.
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "model/adapting/adapter_columns.h"
+#include "model/bridge/row_ops.h"
+#include "model/layers/adapter_room.h"
+#include "model/layers/feed_forward.h"
+#include "model/layers/linear.h"
+#include "tests/unit/model/bridge/device_test.h"
+#include "tests/unit/model/bridge/test_run.h"
+
+namespace reel::model {
+namespace {
+
+constexpr int64_t kWidth = 128, kRows = 3, kTokens = 5, kColumns = 64;
+constexpr double kFewRoundings = 1e-6, kOf16Bits = 8e-3, kOf8Bits = 0.06;
+
+class AdaptedLinear : public DeviceTest {
+ protected:
+  at::Tensor Values(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) {
+    return at::randn(sizes, generator_, at::TensorOptions(at::kFloat)).to(device_, type);
+  }
+  // A layer of as many parts, whose columns hold random values.
+  Linear Drawn(int64_t parts, at::ScalarType type = at::kFloat) {
+    Linear layer;
+    layer.weight = Values({parts * kWidth, kWidth}, type) / 11;
+    layer.bias = Values({parts * kWidth}, type);
+    std::vector<std::string> names;
+    for (int64_t i = 0; i < parts; ++i) names.push_back(std::to_string(i));
+    layer.columns = AdapterRoom(kColumns).Add(names, kWidth, kWidth, layer.weight.options());
+    layer.columns.down.copy_(Values(layer.columns.down.sizes(), type) / 11);
+    layer.columns.up.copy_(Values(layer.columns.up.sizes(), type) / 8);
+    return layer;
+  }
+  // Of each row: some columns of its own, and one row without any.
+  at::Tensor Scales() {
+    at::Tensor scales = Values({kRows, 1, kColumns});
+    scales[0].slice(1, 0, kAdapterSlot).zero_();
+    scales[1].zero_();
+    return scales;
+  }
+  // In fp64, part by part.
+  static at::Tensor Expected(const Linear& layer, const at::Tensor& x, const at::Tensor& scales) {
+    const auto wide = [](const at::Tensor& t) { return t.to(at::kDouble); };
+    const int64_t used = scales.size(-1), slots = used / kAdapterSlot;
+    std::vector<at::Tensor> parts;
+    for (int64_t part = 0; part < layer.columns.down.size(1); ++part) {
+      const at::Tensor down = layer.columns.down.select(1, part).slice(0, 0, slots).flatten(0, 1);
+      const at::Tensor up = layer.columns.up[part].slice(1, 0, used);
+      parts.push_back(at::matmul(at::matmul(wide(x), wide(down).t()) * wide(scales), wide(up).t()));
+    }
+    return at::matmul(wide(x), wide(layer.weight).t()) + wide(layer.bias) + at::cat(parts, -1);
+  }
+
+  const c10::InferenceMode no_gradients_;
+  const TestRun test_;
+  const Ops ops_{test_.run};
+  at::Generator generator_ = at::detail::createCPUGenerator(5);
+};
+
+TEST_F(AdaptedLinear, AddsToEachRowWhatItsScalesTake) {
+  for (const int64_t parts : {1, 3}) {
+    const Linear layer = Drawn(parts);
+    const at::Tensor x = Values({kRows, kTokens, kWidth}), scales = Scales().to(device_);
+    const at::Tensor y = layer(ops_.WithAdapters(scales), x);
+    EXPECT_LT(DistanceOf(y, Expected(layer, x, scales)), kFewRoundings);
+    EXPECT_TRUE(layer(ops_, x).equal(ops_.Linear(x, layer.weight, layer.bias)));
+  }
+}
+
+TEST_F(AdaptedLinear, TakesAsManyColumnsAsThereAreScales) {
+  const Linear layer = Drawn(3);
+  const at::Tensor x = Values({kRows, kTokens, kWidth});
+  const at::Tensor scales = Scales().slice(2, 0, kAdapterSlot).to(device_);
+  EXPECT_LT(DistanceOf(layer(ops_.WithAdapters(scales), x), Expected(layer, x, scales)),
+            kFewRoundings);
+}
+
+TEST_F(AdaptedLinear, HasItsColumnsInEachPart) {
+  const Linear layer = Drawn(3);
+  const at::Tensor x = Values({kRows, kTokens, kWidth}), scales = Scales().to(device_);
+  const Ops by = ops_.WithAdapters(scales);
+  const at::Tensor last = OutputsFrom(layer, 2 * kWidth)(by, x);
+  EXPECT_LT(DistanceOf(last, layer(by, x).slice(2, 2 * kWidth)), kFewRoundings);
+}
+
+TEST_F(AdaptedLinear, TakesNothingOfAnOverflowThatOtherRowsHave) {
+  const Linear layer = Drawn(1);
+  layer.columns.down[0].fill_(std::numeric_limits<float>::max());
+  const at::Tensor x = Values({kRows, kTokens, kWidth}).abs(), scales = Scales().to(device_);
+  const at::Tensor y = layer(ops_.WithAdapters(scales), x);
+  EXPECT_TRUE(at::isfinite(y[0]).all().item<bool>());
+  EXPECT_TRUE(y[1].equal(layer(ops_, x)[1]));
+  EXPECT_FALSE(at::isfinite(y[2]).all().item<bool>());
+}
+
+TEST_F(AdaptedLinear, LetsAGeluFollowTheSum) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    FeedForward layers = {Drawn(1, type), Drawn(1, type)};
+    const at::Tensor x = Values({kRows, kTokens, kWidth}, type), scales = Scales().to(device_);
+    const at::Tensor y = layers(ops_.WithAdapters(scales), Rows{x});
+    const at::Tensor middle = at::gelu(Expected(layers.expand, x, scales), "tanh");
+    EXPECT_LT(DistanceOf(y, Expected(layers.contract, middle, scales)),
+              type == at::kFloat ? kFewRoundings : kOf16Bits);
+  }
+}
+
+// The weight's product in 8 bits, the adapters' in 16.
+TEST_F(AdaptedLinear, KeepsTheProfilesCodesForTheWeight) {
+  for (const auto& [profile, form] :
+       {std::pair("int8", RowForm::kInt8), std::pair("fp8", RowForm::kE4m3)}) {
+    const auto plan = DeviceUnderTest()->catalog.Plan(profile, {});
+    if (!plan.ok()) continue;  // not of this device
+    Linear layer = Drawn(1, at::kBFloat16);
+    layer.MakeIn(form);
+    kernels::KernelCounters counters;
+    const kernels::Execution run{*plan, counters, nullptr, DeviceUnderTest()->stream};
+    const at::Tensor x = Values({kRows, kTokens, kWidth}, at::kBFloat16);
+    const at::Tensor scales = Scales().to(device_);
+    const Ops plain(run), by = plain.WithAdapters(scales);
+    EXPECT_EQ(layer.FormIn(plain), form);
+    ASSERT_EQ(layer.FormIn(by), RowForm::kPlain);
+    const at::Tensor coded = layer(plain, InForm(plain, x, form)), y = layer(by, Rows{x});
+    EXPECT_TRUE(y[1].equal(coded[1])) << profile;
+    EXPECT_LT(DistanceOf(y, Expected(layer, x, scales)), kOf8Bits) << profile;
+    // What is added to the codes' product is as near as 16 bits are.
+    EXPECT_LT(DistanceOf(y, coded.to(at::kDouble) + Expected(layer, x, scales) -
+                                Expected(layer, x, at::zeros_like(scales))),
+              kOf16Bits)
+        << profile;
+  }
+}
+
+}  // namespace
+}  // namespace reel::model
