@@ -31,7 +31,7 @@ FitPlan WithPlaces(const WeightSizes& sizes, const FitNeed& need, Place text, in
   if (text_on_host) {
     plan.ring_slots = kTextSlots;
     plan.slot_bytes = sizes.text_layer;
-    plan.text_copies = sizes.text_layers;
+    plan.text_copies = sizes.text_layers + sizes.connector_layers;
   }
   if (plan.streamed_blocks > 0) {
     plan.ring_slots = std::max(plan.ring_slots, std::min(kBlockSlots, plan.streamed_blocks));
@@ -42,7 +42,8 @@ FitPlan WithPlaces(const WeightSizes& sizes, const FitNeed& need, Place text, in
   plan.parts = {
       {"text encoder", sizes.text_rest + (text_on_host ? 0 : text_moves),
        text_on_host ? text_moves : 0},
-      {"connectors", sizes.connectors, 0},
+      {"connectors", sizes.connector_rest + (text_on_host ? 0 : sizes.connector_layers),
+       text_on_host ? sizes.connector_layers : 0},
       {"transformer", sizes.around_blocks + sizes.blocks - plan.step_copies, plan.step_copies},
       {"autoencoders", sizes.autoencoders, 0},
       {"ring", plan.ring_slots * plan.slot_bytes, 0}};

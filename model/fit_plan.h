@@ -28,21 +28,22 @@ struct Offload {
 // Bytes of a model's weights in the type in memory, by what can be moved.
 struct WeightSizes {
   int64_t text_layers = 0;  // of the text encoder, all
-  int64_t text_layer = 0;   // the largest
+  int64_t text_layer = 0;   // the largest, of the connectors' too
   int64_t text_table = 0;   // its embeddings, which are read on the host where it is there
   int64_t text_rest = 0;    // what stays on the device
   int64_t blocks = 0;       // of the transformer, all
   int64_t block = 0;        // the largest
   int num_blocks = 0;
-  int64_t around_blocks = 0;  // the rest of the transformer
-  int64_t autoencoders = 0;   // of pictures and sound, with upsampler and vocoder
-  int64_t connectors = 0;     // between text encoder and transformer
-  int64_t codes = 0;          // of the blocks once more in 8 bits, at most
+  int64_t around_blocks = 0;     // the rest of the transformer
+  int64_t autoencoders = 0;      // of pictures and sound, with upsampler and vocoder
+  int64_t connector_layers = 0;  // between text encoder and transformer; they go with the texts
+  int64_t connector_rest = 0;
+  int64_t codes = 0;  // of the blocks once more in 8 bits, at most
   bool can_stream_blocks = false;
 
   int64_t all() const {
     return text_layers + text_table + text_rest + blocks + around_blocks + autoencoders +
-           connectors;
+           connector_layers + connector_rest;
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/connectors.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -27,11 +28,17 @@ double ScaleTo(int64_t width, int64_t caption_channels) {
 
 }  // namespace
 
+void VisitTensors(Connectors::Block& block, const TensorVisitor& visit) {
+  VisitTensors(block.attention, visit);
+  VisitTensors(block.feed_forward, visit);
+}
+
 Connectors::Connector Connectors::TakeConnector(Weights& weights, const std::string& name,
-                                                const ConnectorConfig& config,
-                                                int64_t text_tokens) const {
+                                                const ConnectorConfig& config, int64_t text_tokens,
+                                                const std::shared_ptr<LayerRing>& ring) const {
   const int64_t width = config.width();
   Connector connector;
+  connector.blocks = PlacedLayers<Block>(ring);
   connector.registers = weights.Take(name + ".learnable_registers", {config.num_registers, width});
   if (connector.registers.defined()) {
     connector.registers = connector.registers.repeat({text_tokens / config.num_registers, 1});
@@ -50,17 +57,18 @@ Connectors::Connector Connectors::TakeConnector(Weights& weights, const std::str
                                 .head_dim = config.head_dim,
                                 .has_gates = config.has_gates,
                                 .is_self = true};
-  for (int64_t i = 0; i < config.num_layers; ++i) {
+  for (int64_t i = 0; i < config.num_layers && weights.ok(); ++i) {
     const std::string block = absl::StrCat(name, ".transformer_blocks.", i);
-    connector.blocks.push_back({TakeAttention(weights, block + ".attn1", sizes),
-                                TakeFeedForward(weights, block + ".ff", width)});
+    connector.blocks.Add({TakeAttention(weights, block + ".attn1", sizes),
+                          TakeFeedForward(weights, block + ".ff", width)},
+                         true);
   }
   return connector;
 }
 
 absl::StatusOr<Connectors> Connectors::Load(const WeightSet& stored, const ConnectorsConfig& config,
                                             int64_t text_tokens, at::ScalarType dtype,
-                                            at::Device device) {
+                                            at::Device device, std::shared_ptr<LayerRing> ring) {
   REEL_RETURN_IF_ERROR(CheckRegisters("video", config.video, text_tokens));
   REEL_RETURN_IF_ERROR(CheckRegisters("audio", config.audio, text_tokens));
   Weights weights(stored, dtype, device);
@@ -75,8 +83,8 @@ absl::StatusOr<Connectors> Connectors::Load(const WeightSet& stored, const Conne
   } else {
     model.video_projection_ = projection("text_proj_in", config.caption_channels);
   }
-  model.video_ = model.TakeConnector(weights, "video_connector", config.video, text_tokens);
-  model.audio_ = model.TakeConnector(weights, "audio_connector", config.audio, text_tokens);
+  model.video_ = model.TakeConnector(weights, "video_connector", config.video, text_tokens, ring);
+  model.audio_ = model.TakeConnector(weights, "audio_connector", config.audio, text_tokens, ring);
   REEL_RETURN_IF_ERROR(weights.Finish());
   model.bytes_ = weights.bytes();
   model.parameters_ = weights.parameters();
@@ -90,11 +98,18 @@ at::Tensor Connectors::Connect(const Ops& ops, const Connector& connector,
   const RopeTable table = connector.table.Tokens(0, text_tokens);
   const auto normed = [&](const at::Tensor& t) { return ops.RmsNorm(t, {}, kConnectorEps); };
   at::Tensor x = at::cat({features, registers.unsqueeze(0).expand({features.size(0), -1, -1})}, 1);
-  for (const Block& block : connector.blocks) {
+  for (size_t i = 0; i < connector.blocks.size(); ++i) {
+    const LayerPlaces::Use use(connector.blocks.places(), i, connector.blocks.size());
+    const Block& block = connector.blocks[i];
     x = ops.GateResidual(x, block.attention.OfSelf(ops, {normed(x)}, table), {});
     x = ops.GateResidual(x, block.feed_forward(ops, {normed(x)}), {});
   }
   return normed(x);
+}
+
+StreamableBytes Connectors::layer_bytes() const {
+  const StreamableBytes &video = video_.blocks.bytes(), &audio = audio_.blocks.bytes();
+  return {video.all + audio.all, std::max(video.largest, audio.largest)};
 }
 
 bool Connectors::FillsEvenly(int64_t text_tokens) const {

@@ -2,12 +2,14 @@
 // From the text encoder's hidden states to the texts of both streams: LTX2TextConnectors.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
 #include "model/layers/feed_forward.h"
+#include "model/layers/layer_ring.h"
 #include "model/layers/linear.h"
 #include "model/ltx2/attention_layer.h"
 #include "model/ltx2/connectors_config.h"
@@ -24,10 +26,12 @@ struct Texts {
 // Immutable after loading.
 class Connectors {
  public:
-  // `text_tokens`: the most that a text has. FAILED_PRECONDITION unless registers fill it evenly.
+  // `text_tokens`: the most that a text has. With a ring the blocks stream through it.
+  // FAILED_PRECONDITION unless registers fill it evenly.
   static absl::StatusOr<Connectors> Load(const WeightSet& stored, const ConnectorsConfig& config,
                                          int64_t text_tokens, at::ScalarType dtype,
-                                         at::Device device);
+                                         at::Device device,
+                                         std::shared_ptr<LayerRing> ring = nullptr);
 
   // `states`: what GemmaEncoder::Encode gives, each [B, n, C], of tokens that count alone; n is at
   // most L, which FillsEvenly takes.
@@ -38,6 +42,7 @@ class Connectors {
 
   const ConnectorsConfig& config() const { return config_; }
   int64_t bytes() const { return bytes_; }
+  StreamableBytes layer_bytes() const;
   int64_t parameters() const { return parameters_; }
 
  private:
@@ -48,13 +53,14 @@ class Connectors {
   struct Connector {
     at::Tensor registers;  // [most of a text, width]: as often as they fit
     RopeTable table;       // of as many tokens
-    std::vector<Block> blocks;
+    PlacedLayers<Block> blocks;
   };
 
   explicit Connectors(const ConnectorsConfig& config) : config_(config) {}
 
+  friend void VisitTensors(Block& block, const TensorVisitor& visit);
   Connector TakeConnector(Weights& weights, const std::string& name, const ConnectorConfig& config,
-                          int64_t text_tokens) const;
+                          int64_t text_tokens, const std::shared_ptr<LayerRing>& ring) const;
   static at::Tensor Connect(const Ops& ops, const Connector& connector, const at::Tensor& features,
                             int64_t text_tokens);
 

@@ -71,10 +71,10 @@ absl::StatusOr<AdaptableTransformer> LoadTransformer(const StoredPart& part,
 }
 
 absl::StatusOr<Connectors> LoadConnectors(const StoredPart& part, at::ScalarType dtype,
-                                          at::Device place) {
+                                          at::Device place, std::shared_ptr<LayerRing> ring) {
   REEL_ASSIGN_OR_RETURN(const ConnectorsConfig config,
                         ReadConnectorsConfig(part.config, part.source));
-  return Connectors::Load(part.weights, config, kMostTextTokens, dtype, place);
+  return Connectors::Load(part.weights, config, kMostTextTokens, dtype, place, std::move(ring));
 }
 
 absl::StatusOr<GemmaEncoder> LoadTextEncoder(const ModelParts& parts, at::ScalarType dtype,
@@ -158,15 +158,17 @@ WeightSizes SizesOf(const Ltx2Model& model) {
   const GemmaEncoder& text = model.prompts.encoder();
   const Transformer& transformer = model.transformer;
   WeightSizes sizes;
+  const StreamableBytes connectors = model.prompts.connectors().layer_bytes();
   sizes.text_layers = text.layer_bytes().all;
-  sizes.text_layer = text.layer_bytes().largest;
+  sizes.text_layer = std::max(text.layer_bytes().largest, connectors.largest);
   sizes.text_table = text.table_bytes();
   sizes.text_rest = std::max<int64_t>(text.bytes() - sizes.text_layers - sizes.text_table, 0);
+  sizes.connector_layers = connectors.all;
+  sizes.connector_rest = std::max<int64_t>(model.prompts.connectors().bytes() - connectors.all, 0);
   sizes.blocks = transformer.block_bytes().all;
   sizes.block = transformer.block_bytes().largest;
   sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
   sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
-  sizes.connectors = model.prompts.connector_bytes();
   sizes.autoencoders = model.bytes - model.prompts.bytes() - transformer.bytes();
   sizes.codes = sizes.blocks / static_cast<int64_t>(c10::elementSize(model.dtype));
   sizes.can_stream_blocks = true;
@@ -194,7 +196,8 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
   REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(parts, dtype, place));
   REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
                         LoadUpsampler(options, scheduler, vae, dtype, place));
-  REEL_ASSIGN_OR_RETURN(Connectors connectors, LoadConnectors(connectors_part, dtype, place));
+  REEL_ASSIGN_OR_RETURN(Connectors connectors,
+                        LoadConnectors(connectors_part, dtype, place, fitted.text_ring()));
   REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer,
                         BpeTokenizer::Load(TextFolderOf(options) + "/tokenizer"));
   REEL_ASSIGN_OR_RETURN(AdaptableTransformer adaptable,

@@ -49,7 +49,7 @@ class Prompts {
   int64_t parameters() const { return encoder_.parameters() + connectors_.parameters(); }
   int64_t bytes() const { return encoder_.bytes() + connectors_.bytes(); }
   const GemmaEncoder& encoder() const { return encoder_; }
-  int64_t connector_bytes() const { return connectors_.bytes(); }
+  const Connectors& connectors() const { return connectors_; }
   int64_t remembered_bytes() const { return memory_.bytes(); }
   void Forget() { memory_.Forget(); }
   // Since this was asked last.
