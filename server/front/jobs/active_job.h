@@ -10,6 +10,7 @@
 #include "model/run_clock.h"
 #include "server/front/jobs/blame.h"
 #include "server/front/jobs/logged_job.h"
+#include "server/front/scheduling/forecast.h"
 #include "server/front/scheduling/planned_job.h"
 #include "server/front/store/job_store.h"
 
@@ -25,6 +26,7 @@ struct ActiveJob : PlannedJob {
 
   absl::Duration first_media = absl::InfiniteDuration();
   absl::Duration stage_since, last_event;
+  std::optional<Outlook> told;  // when it was let in, until its log has it
   // What was told of the time left when a fifth of it was done, and when.
   struct TimeLeft {
     absl::Duration told, at;

@@ -359,17 +359,17 @@ absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load&
   // A guess refuses nobody: before the first step of a model nothing is known.
   if (!request.cost.observed) return absl::OkStatus();
   const absl::Duration guessed = load.guesses_load ? load.model_load : absl::ZeroDuration();
-  absl::Duration wait = QueueWait(load) - guessed;
-  if (load.beside) wait = std::min(wait, *load.beside);
-  const absl::Duration needed = wait + request.cost.p90();
-  if (needed <= request.timeout) return absl::OkStatus();
+  const absl::Duration needed = load.outlook.delay + load.model_load - guessed + request.cost.p90();
+  if (needed <= request.timeout && !load.outlook.makes_late) return absl::OkStatus();
   ErrorDetails details;
   details.metadata = {{"timeout_seconds", Seconds(request.timeout)},
-                      {"queue_seconds", Seconds(QueueWait(load))},
+                      {"queue_seconds", Seconds(load.wait())},
                       {"run_p90_seconds", Seconds(request.cost.p90())}};
+  const std::string why = needed > request.timeout
+                              ? absl::StrCat("The video would take ", Rounded(needed))
+                              : "In time it would make others of its tenant miss their deadlines";
   return MakeError(Reason::kDeadlineUnreachable,
-                   absl::StrCat("The video would take ", Rounded(needed), "; the deadline is ",
-                                Rounded(request.timeout), " away"),
+                   absl::StrCat(why, "; the deadline is ", Rounded(request.timeout), " away"),
                    details);
 }
 

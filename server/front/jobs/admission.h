@@ -3,7 +3,6 @@
 // microseconds and touches neither a device nor the disk.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 #include "server/front/jobs/quarantine.h"
 #include "server/front/jobs/tenant_bytes.h"
 #include "server/front/scheduling/cost_model.h"
+#include "server/front/scheduling/forecast.h"
 #include "server/front/scheduling/job_options.h"
 #include "server/front/scheduling/worker_costs.h"
 #include "server/front/store/media_store.h"
@@ -44,14 +44,8 @@ struct CheckedRequest {
 struct Load {
   bool draining = false;
   int queued = 0;
-  absl::Duration backlog;  // WorkerTime, of queued and running jobs together
-  // Of those, what would run after the job that asks: it has less priority, or is of a tenant that
-  // had more than its share.
-  absl::Duration behind;
-  int queued_behind = 0;
-  // How much longer than alone the job would take at a worker that would take it now, beside what
-  // that one renders; nullopt: it would wait.
-  std::optional<absl::Duration> beside;
+  absl::Duration backlog;         // WorkerTime, of queued and running jobs together
+  Answered outlook;               // of the job that asks; in a fleet as if nothing waited
   int tenant_jobs = 0;            // queued or running, of the tenant that asks
   absl::Duration tenant_backlog;  // predicted device time, of the same
   absl::Duration model_load;      // of the model that is asked for, where no worker has it
@@ -62,6 +56,9 @@ struct Load {
   bool of_fleet = false;         // other servers may take what this one could not
   absl::Duration fleet_backlog;  // of all of them
   int fleet_devices = 0;         // 0: not known
+
+  // How long the job would wait.
+  absl::Duration wait() const { return outlook.wait + model_load; }
 };
 
 // Confined to the dispatcher's thread. The references outlive it.
@@ -81,10 +78,6 @@ class Admission {
                                      std::vector<model::FieldViolation>& out);
   // `need` has gone through ExpandProfile.
   static std::string PlanName(const Need& need);
-  // How long a job that is queued now would wait.
-  absl::Duration QueueWait(const Load& load) const {
-    return (load.backlog - load.behind) / std::max(1, fleet_.NumReady()) + load.model_load;
-  }
 
  private:
   absl::StatusOr<const model::ModelCard*> FindModel(const std::string& name) const;

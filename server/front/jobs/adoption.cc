@@ -48,6 +48,7 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
     revived.streamed = reserved->streamed;
     revived.accepted = reserved->accepted;
     revived.clock = reserved->clock;
+    revived.told = reserved->told;
   }
   if (revived.cost.observed) {
     revived.expected = revived.cost.p50();
@@ -74,12 +75,12 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   done(std::shared_ptr<Job>(job.log));
 }
 
-// Of many that a process finds at its start the next signs of life tell it: each of these looks at
-// all jobs.
+// What it was quoted; of many that a process finds at its start the next signs of life tell it.
 void Adoption::TellPlace(ActiveJob& job) {
   const bool is_new = job.attempt == 1;
-  parts_.progress.Add(job, true, is_new ? parts_.quotes.Ahead(job) : 0,
-                      is_new ? parts_.quotes.QueueWait(job) : absl::ZeroDuration());
+  const Outlook outlook = job.told || !is_new ? std::exchange(job.told, {}).value_or(Outlook())
+                                              : parts_.load.OutlookOf(job);
+  parts_.progress.Add(job, true, outlook.position, outlook.wait);
 }
 
 void Adoption::Abandon(const std::string& id) {

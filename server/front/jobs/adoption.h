@@ -10,8 +10,8 @@
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/progress_log.h"
-#include "server/front/jobs/quotes.h"
 #include "server/front/jobs/revival.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/timer_queue.h"
@@ -41,7 +41,7 @@ class Adoption {
     TimerQueue& timers;
     ProgressLog& progress;
     const Revival& revival;
-    const Quotes& quotes;
+    const LoadFigures& load;
     MediaStore& media;
   };
   explicit Adoption(const Parts& parts) : parts_(parts) {}

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "server/front/scheduling/run_order.h"
+#include "server/front/scheduling/forecast.h"
 
 namespace reel::front {
 namespace {
@@ -24,22 +24,13 @@ absl::Duration Heartbeats::period() const {
 void Heartbeats::Beat() {
   const absl::Duration now = clock_.Monotonic();
   const absl::Duration silent_since = now - (options_.heartbeat - period());
-  absl::Duration ahead;
-  for (const auto& [id, job] : jobs_) {
-    if (job.at_worker()) ahead += job.WorkerTime();
-  }
-  const State state = states_.Now();
-  const int devices = std::max(1, state.workers.NumReady());
-  int position = 0;
-  for (const PlannedJob* planned : RunOrder(state, now)) {
-    if (planned->at_worker()) continue;  // in `ahead` already
-    ActiveJob& job = jobs_.Get(planned->id);
-    const bool moved = job.log->queue_position() != position;
+  for (const Outlook& outlook : Foresee(states_.Now(), now)) {
+    if (outlook.job->at_worker()) continue;
+    ActiveJob& job = jobs_.Get(outlook.job->id);
+    const bool moved = job.log->queue_position() != outlook.position;
     if (moved || job.last_event <= silent_since) {
-      progress_.Add(job, false, position, ahead / devices);
+      progress_.Add(job, false, outlook.position, outlook.wait);
     }
-    ahead += job.WorkerTime();
-    ++position;
   }
   for (auto& [id, job] : jobs_) {
     // While an end is being written its number is taken: nothing may follow it.

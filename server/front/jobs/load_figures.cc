@@ -6,8 +6,6 @@
 #include <string_view>
 
 #include "server/front/scheduling/places.h"
-#include "server/front/scheduling/preemption.h"
-#include "server/front/scheduling/run_order.h"
 
 namespace reel::front {
 
@@ -29,20 +27,8 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
   const Waiting newcomer = {
       job.tenant, job.priority,     now, now + request.timeout, request.cost.p90(),
       0,          request.devices()};
-  const State state = parts_.states.Now();
-  for (const PlannedJob* other : RunAfter(newcomer, state, now)) {
-    load.behind += other->WorkerTime();
-    load.queued_behind += other->at_worker() ? 0 : 1;
-  }
-  absl::Duration ahead = -load.behind;
-  for (const auto& [id, other] : parts_.jobs) {
-    if (other.waits()) ahead += other.WorkerTime();
-  }
-  Preemption look(state, now);
-  load.behind += look.TimeSaved({newcomer, request.need, {}}, request.kinds, ahead);
-  if (load.queued == load.queued_behind) {
-    load.beside = look.WaitBeside({newcomer, request.need, {}}, request.kinds);
-  }
+  const Question question = {{newcomer, request.need, {}}, request.kinds, request.WorkerTime()};
+  load.outlook = Foresee(parts_.states.Now(), question, now);
   if (!HasModel(parts_.fleet, request.need)) {
     const model::ModelCard* card = parts_.fleet.FindCard(request.need.model);
     bool observed = false;
@@ -70,10 +56,11 @@ Load LoadFigures::Of(const std::string& tenant) const {
   return load;
 }
 
-int LoadFigures::WaitingBeside(const ActiveJob& job) const {
-  int waiting = 0;
-  for (const auto& [id, other] : parts_.jobs) waiting += &other != &job && other.runnable() ? 1 : 0;
-  return waiting;
+Outlook LoadFigures::OutlookOf(const ActiveJob& job) const {
+  const auto all = Foresee(parts_.states.Now(), parts_.clock.Monotonic());
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Outlook& one) { return one.job == &job; });
+  return found == all.end() ? Outlook() : *found;
 }
 
 std::vector<ModelGauges> LoadFigures::Models() const {

@@ -39,9 +39,9 @@ class LoadFigures {
   explicit LoadFigures(const Parts& parts) : parts_(parts) {}
 
   Load Of(const std::string& tenant) const;
-  // Jobs that wait, but for this one.
-  int WaitingBeside(const ActiveJob& job) const;
-  // With what would wait for this job.
+  // Of one that waits.
+  Outlook OutlookOf(const ActiveJob& job) const;
+  // With the outlook of this job.
   Load For(const NewJob& job, const CheckedRequest& request) const;
   // `capacity_seconds`: of all workers that are ready.
   QueueGauges Gauges(double capacity_seconds) const;

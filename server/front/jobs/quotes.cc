@@ -39,21 +39,19 @@ absl::StatusOr<CheckedRequest> Quotes::Check(const NewJob& job) {
   return admission_.CheckRequest(job, random_() & 0xFFFFFFFF);
 }
 
-absl::Status Quotes::CheckLoad(const NewJob& job, const CheckedRequest& request) {
+absl::StatusOr<Outlook> Quotes::CheckLoad(const NewJob& job, const CheckedRequest& request) {
   const double jitter = std::uniform_real_distribution<double>(0.8, 1.2)(random_);
-  return admission_.CheckLoad(job, request, load_.For(job, request), quarantine_,
-                              clock_.Monotonic(), jitter);
+  const Load load = load_.For(job, request);
+  REEL_RETURN_IF_ERROR(
+      admission_.CheckLoad(job, request, load, quarantine_, clock_.Monotonic(), jitter));
+  Outlook outlook = load.outlook;
+  outlook.wait = load.wait();
+  return outlook;
 }
 
 int64_t Quotes::Reservation(const NewJob& job, const CheckedRequest& request) const {
   const TenantBytes tenant = load_.Of(job.tenant).tenant_bytes;
   return ReservationFor(request.output, request.condition_bytes, tenant).value_or(0);
-}
-
-absl::Duration Quotes::QueueWait(const ActiveJob& job) const {
-  Load load = load_.Of(job.tenant);
-  load.behind = job.WorkerTime();  // it waits for all but itself
-  return admission_.QueueWait(load);
 }
 
 absl::StatusOr<Video> Quotes::Validate(const NewJob& job) {
@@ -69,7 +67,7 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   CostEstimate estimate;
   estimate.spec = checked.spec;
   for (model::Condition& condition : estimate.spec.conditions) condition.bytes.reset();
-  estimate.queue = admission_.QueueWait(load);
+  estimate.queue = load.wait();
   estimate.model_load = load.model_load;
   estimate.run_p50 = checked.cost.p50();
   estimate.run_p90 = std::max(checked.cost.p90(), estimate.run_p50);
@@ -82,7 +80,7 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   if (CountsMemory(fleet_)) estimate.peak_memory_bytes = checked.need.memory_bytes;
   estimate.device_seconds = absl::ToDoubleSeconds(checked.devices() * estimate.run_p50);
   estimate.refusal = admission_.CheckLoad(job, checked, load, quarantine_, clock_.Monotonic(), 1);
-  estimate.queue_position = load.queued - load.queued_behind;
+  estimate.queue_position = load.outlook.position;
   estimate.latent_tokens = checked.need.shape.tokens();
   return estimate;
 }

@@ -26,15 +26,11 @@ class Quotes {
 
   // The rules of the fields, with a fresh seed for a request that has none.
   absl::StatusOr<CheckedRequest> Check(const NewJob& job);
-  // Whether the server can take it now. Retries that it asks for are spread.
-  absl::Status CheckLoad(const NewJob& job, const CheckedRequest& request);
+  // Whether the server can take it now, and when it would begin. Retries that it asks for are
+  // spread.
+  absl::StatusOr<Outlook> CheckLoad(const NewJob& job, const CheckedRequest& request);
   // Of the tenant's bytes, for the file of a request that CheckLoad has just let in.
   int64_t Reservation(const NewJob& job, const CheckedRequest& request) const;
-
-  // Until this one would start, which is queued now.
-  absl::Duration QueueWait(const ActiveJob& job) const;
-  // Jobs that wait beside it.
-  int Ahead(const ActiveJob& job) const { return load_.WaitingBeside(job); }
 
   absl::StatusOr<Video> Validate(const NewJob& job);
   absl::StatusOr<CostEstimate> Estimate(const NewJob& job);

@@ -21,7 +21,9 @@ Reservations::Reservations(JobTable& jobs, Quotes& quotes, StoredVideos& stored,
 void Reservations::Reserve(NewJob request, bool reaped, Answer<Video> done) {
   auto checked = quotes_.Check(request);
   absl::Status refused = checked.status();
-  if (refused.ok()) refused = quotes_.CheckLoad(request, *checked);
+  absl::StatusOr<Outlook> outlook = Outlook();
+  if (refused.ok()) outlook = quotes_.CheckLoad(request, *checked);
+  refused.Update(outlook.status());
   if (!reaped && ReasonOf(refused) == Reason::kStoreFull) {
     // What has expired makes room first.
     return stored_.Reap([this, request = std::move(request), done = std::move(done)]() mutable {
@@ -31,7 +33,7 @@ void Reservations::Reserve(NewJob request, bool reaped, Answer<Video> done) {
   if (!refused.ok()) return done(std::move(refused));
   Video video = NewVideo(request, *checked, clock_.Wall());
   video.id = NewVideoId(replica_.name());
-  jobs_.Add(Make(request, *std::move(checked), video));
+  jobs_.Add(Make(request, *std::move(checked), video)).told = *outlook;
   done(std::move(video));
 }
 

@@ -138,35 +138,11 @@ std::vector<BegunJob> Preemption::Compare(const Newcomer& newcomer, const BegunW
     if (job.parked || !other.may_park || (!other.ran_enough && !soon)) continue;
     if (for_share && other.tenant == &mine) continue;
     job.may_park = GoesBefore(newcomer, mine, other);
-    job.had_more = job.may_park && HadMore(newcomer, mine, other);
+    job.had_more = job.may_park && HadMore(newcomer, mine, *other.tenant);
     any |= for_share ? job.had_more : job.may_park;
   }
   if (!any) jobs.clear();
   return jobs;
-}
-
-absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Span<const KindCost> kinds,
-                                     absl::Duration ahead) {
-  absl::Duration most;
-  for (const auto& [name, worker] : state_.workers.workers()) {
-    if (!state_.workers.Suits(worker, newcomer.need)) continue;
-    const KindCost* const own = ObservedAt(kinds, worker);
-    Newcomer there = newcomer;
-    if (own != nullptr) there.waiting.predicted = own->cost.p90();
-    if (worker.held.empty()) {
-      const bool is_late =
-          own != nullptr && now_ + there.waiting.predicted > there.waiting.deadline;
-      if (is_late) continue;
-      return absl::ZeroDuration();  // it would go there
-    }
-    absl::Duration saved;
-    for (const std::string& id : Victims(there, worker, ahead, /*soon=*/true)) {
-      const PlannedJob* const job = state_.AtWorker(id, worker.held.at(id).attempt);
-      saved += job == nullptr ? absl::ZeroDuration() : job->WorkerTime();
-    }
-    most = std::max(most, saved);
-  }
-  return most;
 }
 
 std::optional<absl::Duration> Preemption::WaitBeside(const Newcomer& newcomer,
@@ -233,11 +209,10 @@ bool Preemption::GoesBefore(const Newcomer& newcomer, BegunWork::Tenant& mine,
 }
 
 bool Preemption::HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine,
-                         const BegunWork::Job& other) {
-  if (other.tenant == &mine) return false;
+                         BegunWork::Tenant& other) {
+  if (&other == &mine) return false;
   const absl::Duration ahead = std::min(newcomer.waiting.device_time(), kHadMore);
-  return begun_.Used(mine) + absl::ToDoubleSeconds(ahead) / mine.weight <=
-         begun_.Used(*other.tenant);
+  return begun_.Used(mine) + absl::ToDoubleSeconds(ahead) / mine.weight <= begun_.Used(other);
 }
 
 // Then it does not wait for them. `rows`: beside those that run there.

@@ -85,15 +85,15 @@ class Preemption {
   std::vector<std::string> Company(const PlannedJob& running, const FleetWorker& worker);
   // Workers where a video of its own tenant is parked for another, and goes on before it.
   WorkerTable::Names ClosedTo(const PlannedJob& job);
-  // At any worker that could run it; what is left of them. `kinds`: what it takes on each; see
-  // worker_costs.h.
-  absl::Duration TimeSaved(const Newcomer& newcomer, absl::Span<const KindCost> kinds,
-                           absl::Duration ahead);
   // The time that it takes longer than alone at a worker that would take it now. At an idle one
   // that is nothing; where it shares steps, the time of the others' rows in its steps. nullopt: no
   // such worker, or one of the others would miss its deadline for it.
   std::optional<absl::Duration> WaitBeside(const Newcomer& newcomer,
                                            absl::Span<const KindCost> kinds);
+  // Whether the tenant has had more than the newcomer's; not of its own.
+  bool HadMore(const Newcomer& newcomer, std::string_view tenant) {
+    return HadMore(newcomer, begun_.Of(newcomer.waiting.tenant), begun_.Of(tenant));
+  }
   // Also one that is to be parked.
   bool IsParked(const std::string& id, const HeldJob& held) const {
     return held.parked() || begun_.is_parked(id);
@@ -109,7 +109,7 @@ class Preemption {
   std::vector<BegunJob> Compare(const Newcomer& newcomer, const BegunWork::Work& work, bool soon,
                                 bool for_share);
   bool GoesBefore(const Newcomer& newcomer, BegunWork::Tenant& mine, const BegunWork::Job& other);
-  bool HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine, const BegunWork::Job& other);
+  bool HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine, BegunWork::Tenant& other);
   bool SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker);
   std::optional<absl::Duration> TimeBeside(const Newcomer& newcomer, const FleetWorker& worker);
 

@@ -32,6 +32,10 @@ void WakeTenant(std::string_view tenant, const PlannedJob* own, const PlannedJob
   woken.Wake(std::string(tenant), active, WithoutAdvances(jobs, share, /*of_all=*/true));
 }
 
+bool ComesBefore(const PlannedJob* a, const PlannedJob* b) {
+  return std::tie(a->accepted, a->number) < std::tie(b->accepted, b->number);
+}
+
 }  // namespace
 
 Waiting WaitingOf(const PlannedJob& job) { return RestOf(job, job.cost.p90()); }
@@ -66,9 +70,7 @@ RunQueue::RunQueue(const State& state, absl::Duration now) {
   // a job's number decides.
   if (state.options.fifo) {
     order_ = jobs_;
-    std::sort(order_.begin(), order_.end(), [](const PlannedJob* a, const PlannedJob* b) {
-      return std::tie(a->accepted, a->number) < std::tie(b->accepted, b->number);
-    });
+    std::sort(order_.begin(), order_.end(), ComesBefore);
     return;
   }
   if (jobs_.empty()) return;
@@ -105,26 +107,28 @@ PlannedJobs RunOrder(const State& state, absl::Duration now) {
   return order;
 }
 
-PlannedJobs RunAfter(const Waiting& newcomer, const State& state, absl::Duration now) {
+PlannedJobs RunOrderWith(const Waiting& newcomer, const State& state, absl::Duration now) {
   PlannedJobs jobs;
-  if (state.options.fifo) return jobs;
   std::vector<Waiting> waiting;
   for (const PlannedJob* job : state.jobs) {
-    if (!job->waits()) continue;
+    if (!job->waits() && job->phase() != Phase::kReserved) continue;
     jobs.push_back(job);
     waiting.push_back(InOrder(*job));
   }
+  if (state.options.fifo) {
+    std::sort(jobs.begin(), jobs.end(), ComesBefore);
+    jobs.push_back(nullptr);
+    return jobs;
+  }
+  jobs.push_back(nullptr);
   waiting.push_back(newcomer);
   waiting.back().number = std::numeric_limits<int64_t>::max();
   FairShare then = WithoutAdvances(state.jobs, state.share, /*of_all=*/false);
   WakeTenant(newcomer.tenant, nullptr, state.jobs, state.share, then);
-  PlannedJobs after;
-  bool found = false;
-  for (const size_t index : FairOrder(waiting, then, now)) {
-    if (found) after.push_back(jobs[index]);
-    found |= index == jobs.size();
-  }
-  return after;
+  PlannedJobs order;
+  order.reserve(jobs.size());
+  for (const size_t index : FairOrder(waiting, then, now)) order.push_back(jobs[index]);
+  return order;
 }
 
 }  // namespace reel::front

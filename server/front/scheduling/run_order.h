@@ -47,7 +47,7 @@ class RunQueue {
 // The whole of it.
 PlannedJobs RunOrder(const State& state, absl::Duration now);
 
-// Those of them that would run after a job that came now.
-PlannedJobs RunAfter(const Waiting& newcomer, const State& state, absl::Duration now);
+// With a job that came now, which is null among them; those too whose log has not answered yet.
+PlannedJobs RunOrderWith(const Waiting& newcomer, const State& state, absl::Duration now);
 
 }  // namespace reel::front

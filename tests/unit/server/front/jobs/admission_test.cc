@@ -321,7 +321,7 @@ TEST_F(AdmissionTest, RefusesAHopelessDeadlineWithTheEstimate) {
   request_.timeout = absl::Seconds(20);
   EXPECT_TRUE(CheckLoad(Idle()).ok());
   Load busy = Idle();
-  busy.backlog = absl::Seconds(15);
+  busy.outlook.delay = absl::Seconds(15);
   EXPECT_EQ(ReasonOf(CheckLoad(busy)), Reason::kDeadlineUnreachable);
 }
 
