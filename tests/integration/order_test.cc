@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of videos on a device, by the real programs. A queued video can be overtaken; a running
-// one is suspended for a video that would be late or is short, and ends with the same file.
+// one is suspended for a video that would be late, and ends with the same file. Other orders are in
+// plan_test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -104,32 +105,6 @@ TEST(Order, ARunningVideoMakesWayForOneThatWouldBeLateAndIsTheSameFile) {
   });
   EXPECT_TRUE(shown);
   EXPECT_LT(first.finished.end_time().seconds(), parked.finished.end_time().seconds());
-}
-
-TEST(Order, AShortVideoDoesNotWaitForALongOne) {
-  ReelServer server(OneAtATime(30));
-  Calls calls(server.Connect());
-  Calls others(server.Connect());
-  const v1::VideoSpec spec = SpecOf("long", 100);
-  const StreamResult solo = calls.Generate(spec);
-  ASSERT_TRUE(solo.is_finished) << solo.status.error_message();
-
-  StreamResult brief;
-  std::thread caller;
-  const StreamResult parked = GenerateAnd(calls, spec, 10, [&] {
-    caller = std::thread([&] { brief = others.Generate(SpecOf("short", 4)); });
-  });
-  caller.join();
-  ASSERT_TRUE(brief.is_finished) << brief.status.error_message();
-  ASSERT_TRUE(parked.is_finished) << parked.status.error_message();
-  EXPECT_EQ(Sha256Hex(parked.file), Sha256Hex(solo.file));
-  EXPECT_EQ(server.Metric("reel_preemptions_total"), 1);
-  // The other has 2.7 s to go when it comes.
-  const auto& ended = brief.finished.end_time();
-  const auto& created = brief.finished.create_time();
-  const double took = static_cast<double>(ended.seconds() - created.seconds()) +
-                      1e-9 * (ended.nanos() - created.nanos());
-  EXPECT_LT(took, 1.5);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
     load.fleet_backlog = job.fleet_load->backlog;
     load.fleet_devices = job.fleet_load->devices;
     load.tenant_device_seconds = job.fleet_load->tenant_device_seconds;
+    load.outlook.position = load.queued;
     return load;
   }
   const absl::Duration now = parts_.clock.Monotonic();

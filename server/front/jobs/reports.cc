@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/admission.h"
 #include "server/front/scheduling/preemption.h"
 
 namespace reel::front {

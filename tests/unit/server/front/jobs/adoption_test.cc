@@ -255,6 +255,10 @@ TEST_F(AdoptionTest, AFleetsLoadDecidesInPlaceOfOnesOwn) {
   job.fleet_load = NewJob::FleetLoad{options.max_queued_jobs, 0};
   refused = Await<Video>([&](auto done) { dispatcher->Validate(job, std::move(done)); });
   EXPECT_TRUE(absl::IsUnavailable(refused.status())) << refused.status();
+  const auto estimate =
+      Await<CostEstimate>([&](auto done) { dispatcher->Estimate(job, std::move(done)); });
+  ASSERT_TRUE(estimate.ok()) << estimate.status();
+  EXPECT_EQ(estimate->queue_position, options.max_queued_jobs);
 }
 
 }  // namespace
