@@ -23,6 +23,7 @@ NEEDS = ("kernels",)
 
 BINARY = pathlib.Path(os.environ["REEL_BINARY_DIR"])
 SCRIPTS = pathlib.Path(__file__).resolve().parents[4] / "deploy/kernels"
+sys.path.insert(0, str(SCRIPTS))
 
 
 def load_script(name):
@@ -32,12 +33,27 @@ def load_script(name):
     return module
 
 
+class HashTest(unittest.TestCase):
+    def test_every_file_that_decides_what_is_compiled_makes_a_version_of_its_own(self):
+        script = load_script("build")
+        cache = script.read_cache(BINARY)
+        for name in ("operators.def", "operators.cmake", "rows/row.cuh", "CMakeLists.txt"):
+            made = set()
+            for text in ("one", "two"):
+                with tempfile.TemporaryDirectory() as tree:
+                    script.TREE = pathlib.Path(tree)
+                    file = script.TREE / "kernels" / name
+                    file.parent.mkdir(parents=True)
+                    file.write_text(text)
+                    made.add(script.hash_of(cache))
+            self.assertEqual(len(made), 2, name)
+
+
 class RepositoryTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.scratch.cleanup)
-        sys.path.insert(0, str(SCRIPTS))
         script = load_script("build")
         cls.backend = "cuda" if BINARY.name == "cuda" else "cpu"
         cls.folder = cls.build(script, "one")
