@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
+#include "kernels/base/operands.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
@@ -26,11 +27,22 @@ namespace reel::kernels {
 //   index   int32 [1,S,A] or [B,S,A], A 3 or 1: the rows of a token's axes, each below R (device
 //           data, which is not checked)
 // Dense, what diffusers passes for pairs of neighbours: cos and sin, fp32 [1,S,D] or [B,S,D].
-struct LtxRopeTableView {
-  std::optional<TensorView> cos_sin, index;
-  std::optional<TensorView> cos, sin;
+template <typename T>
+struct LtxRopeTableOperands {
+  typename T::MaybeIn cos_sin = {}, index = {};
+  typename T::MaybeIn cos = {}, sin = {};
   int64_t split_head = 0;  // channels of a head that is split into halves; 0: pairs of neighbours
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"cos_sin"}, calls.cos_sin...);
+    see(Operand{"index"}, calls.index...);
+    see(Operand{"cos"}, calls.cos...);
+    see(Operand{"sin"}, calls.sin...);
+    see(Unlisted("split_head"), calls.split_head...);
+  }
 };
+using LtxRopeTableView = LtxRopeTableOperands<Views>;
 
 struct LtxRopeArgs {
   TensorView q, q_out;                 // [B,S,D] or [B,S,N,Dh], D even; q_out may be q
@@ -38,13 +50,29 @@ struct LtxRopeArgs {
   LtxRopeTableView table;
 };
 
-struct QkNormRopeArgs {
-  TensorView q, q_out;
-  std::optional<TensorView> k, k_out;
-  std::optional<TensorView> q_weight, k_weight;  // [D]
-  std::optional<LtxRopeTableView> table;         // absent: the norm alone
+template <typename T>
+struct QkNormRopeOperands {
+  typename T::In q;
+  typename T::Out q_out;
+  typename T::MaybeIn k = {};
+  typename T::MaybeOut k_out = {};
+  typename T::MaybeIn q_weight = {}, k_weight = {};   // [D]
+  std::optional<LtxRopeTableOperands<T>> table = {};  // absent: the norm alone
   double eps = 1e-5;
+
+  template <typename See, typename... Calls>
+  static void EachOperand(const See& see, Calls&... calls) {
+    see(Operand{"q"}, calls.q...);
+    see(Output("q_out"), calls.q_out...);
+    see(Operand{"k"}, calls.k...);
+    see(Output("k_out"), calls.k_out...);
+    see(Operand{"q_weight"}, calls.q_weight...);
+    see(Operand{"k_weight"}, calls.k_weight...);
+    see(Operand{"table"}, calls.table...);
+    see(Option("eps"), calls.eps...);
+  }
 };
+using QkNormRopeArgs = QkNormRopeOperands<Views>;
 
 // Statuses as in RmsNorm.
 absl::Status LtxRope(const LtxRopeArgs& args, const Execution& run);

@@ -30,6 +30,14 @@ template <typename Option>
 void PutView(const Option& option, Option& same) {
   same = option;
 }
+template <template <typename> class Operands>
+Operands<kernels::Views> ViewsOf(const Operands<Tensors>& call);
+
+// A part of the operands that has a struct of its own.
+template <template <typename> class Part>
+void PutView(const std::optional<Part<Tensors>>& part, std::optional<Part<kernels::Views>>& views) {
+  if (part.has_value()) views = ViewsOf(*part);
+}
 
 template <template <typename> class Operands>
 Operands<kernels::Views> ViewsOf(const Operands<Tensors>& call) {

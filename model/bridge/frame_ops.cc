@@ -16,37 +16,31 @@ namespace reel::model {
 namespace {
 
 using kernels::Execution;
-using kernels::OptionalViewOf;
-using kernels::TensorView;
 using kernels::ViewOf;
 
-constexpr double kChannelNormEps = 1e-8;
-
-// [B, C, F, H, W] as the kernels see it, [B, F, H, W, C]: the same memory.
-TensorView PixelsOf(const at::Tensor& frames) { return ViewOf(frames.movedim(1, -1)); }
-
-std::optional<TensorView> OptionalPixelsOf(const at::Tensor& frames) {
-  return frames.defined() ? std::optional(PixelsOf(frames)) : std::nullopt;
+// Frames [B, C, F, H, W] as operators take them, [B, F, H, W, C], and back: the same memory.
+at::Tensor PixelsOf(const at::Tensor& frames) {
+  return frames.defined() ? frames.movedim(1, -1) : frames;
+}
+at::Tensor FramesOfPixels(const at::Tensor& pixels) {
+  return pixels.defined() ? pixels.movedim(-1, 1) : pixels;
+}
+at::Tensor FramesOfPixels(const at::Tensor* pixels) {
+  return pixels == nullptr ? at::Tensor() : FramesOfPixels(*pixels);
 }
 
-// [B, C, 1, 1, 1] to [B, C].
-std::optional<TensorView> PerChannel(const at::Tensor& vector) {
-  return vector.defined() ? std::optional(ViewOf(vector.flatten(1))) : std::nullopt;
+// [B, C, 1, 1, 1] to [B, C], and back.
+at::Tensor PerChannel(const at::Tensor& vector) {
+  return vector.defined() ? vector.flatten(1) : vector;
+}
+at::Tensor BesideFrames(const at::Tensor* vector) {
+  if (vector == nullptr || !vector->defined()) return {};
+  return vector->view({vector->size(0), vector->size(1), 1, 1, 1});
 }
 
-// Of a sum. Into frames that are there (`into`), the sum itself into `sum` where that is defined;
-// or with neither to `out`.
-struct ChannelNormSiluCall {
-  static constexpr std::string_view op = "channel_norm_silu";
-  const at::Tensor& x;  // of `frames`
-  const FrameSum& frames;
-  const at::Tensor& scale;
-  const at::Tensor& shift;
-  double eps;
-  const PaddedFrames* into;
-  const at::Tensor& sum;
-  at::Tensor& out;
-};
+FrameSum SumOf(const at::Tensor& x, const at::Tensor* residual, const at::Tensor* bias) {
+  return {FramesOfPixels(x), FramesOfPixels(residual), bias == nullptr ? at::Tensor() : *bias};
+}
 
 at::Tensor NormAndSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                        double eps) {
@@ -56,33 +50,32 @@ at::Tensor NormAndSilu(const at::Tensor& x, const at::Tensor& scale, const at::T
   return at::silu(y);
 }
 
+using ChannelNormSiluCall = kernels::ChannelNormSiluOperands<Tensors>;
+
 // On a CPU one frame after the other, so that its bits do not depend on how many come at once.
 void NormInto(const ChannelNormSiluCall& call, const at::Tensor& x) {
-  const at::Tensor out = call.into->inner();
+  const PaddedFrames into = {FramesOfPixels(call.out), call.pad_front, call.pad_back};
+  const at::Tensor scale = BesideFrames(call.scale), shift = BesideFrames(call.shift);
+  const at::Tensor out = into.inner();
   const int64_t at_once = x.is_cpu() ? 1 : x.size(2);
   for (int64_t i = 0; i < x.size(2); i += at_once) {
     const at::Tensor frames = x.slice(2, i, i + at_once);
     out.slice(2, i, i + at_once)
-        .copy_(NormAndSilu(x.is_cpu() ? frames.contiguous() : frames, call.scale, call.shift,
-                           call.eps));
+        .copy_(NormAndSilu(x.is_cpu() ? frames.contiguous() : frames, scale, shift, call.eps));
   }
-  call.into->CopyEnds();
+  into.CopyEnds();
 }
 
+// Into frames that are there, or into memory of its own.
 void RunChannelNormSilu(const ChannelNormSiluCall& call) {
-  const at::Tensor sum = call.frames.Made();
-  if (call.sum.defined()) call.sum.copy_(sum);
-  if (call.into != nullptr) return NormInto(call, sum);
-  call.out = NormAndSilu(sum, call.scale, call.shift, call.eps);
+  const at::Tensor sum = SumOf(call.x, call.residual, call.bias).Made();
+  if (const at::Tensor kept = FramesOfPixels(call.sum); kept.defined()) kept.copy_(sum);
+  if (call.out.defined()) return NormInto(call, sum);
+  call.out =
+      PixelsOf(NormAndSilu(sum, BesideFrames(call.scale), BesideFrames(call.shift), call.eps));
 }
 
-struct DepthToSpaceCall {
-  static constexpr std::string_view op = "depth_to_space";
-  const at::Tensor& x;  // of `frames`
-  const FrameSum& frames;
-  bool drop_first;
-  at::Tensor& out;
-};
+using DepthToSpaceCall = kernels::DepthToSpaceOperands<Tensors>;
 
 // [B, C t i j, F, H, W] to [B, C, F t, H i, W j], each twice.
 at::Tensor Doubled(const at::Tensor& x) {
@@ -91,12 +84,12 @@ at::Tensor Doubled(const at::Tensor& x) {
 }
 
 void RunDepthToSpace(const DepthToSpaceCall& call) {
-  const at::Tensor& residual = call.frames.residual;
-  at::Tensor out = Doubled(FrameSum{call.x, {}, call.frames.bias}.Made());
+  const auto [x, residual, bias] = SumOf(call.x, call.residual, call.bias);
+  at::Tensor out = Doubled(FrameSum{x, {}, bias}.Made());
   if (residual.defined()) {
-    out = out + Doubled(residual).repeat({1, call.x.size(1) / residual.size(1), 1, 1, 1});
+    out = out + Doubled(residual).repeat({1, x.size(1) / residual.size(1), 1, 1, 1});
   }
-  call.out = call.drop_first ? out.slice(2, 1) : out;
+  call.out = PixelsOf(call.drop_first ? out.slice(2, 1) : out);
 }
 
 // Frames [F, 3, H, W] in -1..1 to RGB [F, H, W, 3], or to planes [F, 3/2 H W].
@@ -165,55 +158,51 @@ void AddFrameVariants(kernels::KernelCatalog& catalog) {
 
 at::Tensor Ops::ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                                 const at::Tensor& shift) const {
+  const at::Tensor pixels = PixelsOf(x), scales = PerChannel(scale), shifts = PerChannel(shift);
   at::Tensor out;
-  const ChannelNormSiluCall call = {x, {x}, scale, shift, kChannelNormEps, nullptr, {}, out};
-  Call(call, [&](const Execution& run) {
-    out = at::empty_like(x);
-    return kernels::ChannelNormSilu({.x = PixelsOf(x),
-                                     .scale = PerChannel(scale),
-                                     .shift = PerChannel(shift),
-                                     .out = PixelsOf(out),
-                                     .eps = kChannelNormEps},
-                                    run);
-  });
-  return out;
+  Run<kernels::ChannelNormSilu>(
+      "channel_norm_silu",
+      ChannelNormSiluCall{.x = pixels, .scale = &scales, .shift = &shifts, .out = out},
+      [&] { out = PixelsOf(at::empty_like(x)); });
+  return FramesOfPixels(out);
 }
 
 void Ops::ChannelNormSiluInto(const FrameSum& frames, const at::Tensor& scale,
                               const at::Tensor& shift, const PaddedFrames& out,
                               const at::Tensor& sum) const {
-  at::Tensor unused;
-  Call(ChannelNormSiluCall{frames.x, frames, scale, shift, kChannelNormEps, &out, sum, unused},
-       [&](const Execution& run) {
-         return kernels::ChannelNormSilu({.x = PixelsOf(frames.x),
-                                          .residual = OptionalPixelsOf(frames.residual),
-                                          .bias = OptionalViewOf(frames.bias),
-                                          .scale = PerChannel(scale),
-                                          .shift = PerChannel(shift),
-                                          .out = PixelsOf(out.all),
-                                          .sum = OptionalPixelsOf(sum),
-                                          .pad_front = out.front,
-                                          .pad_back = out.back,
-                                          .eps = kChannelNormEps},
-                                         run);
-       });
+  const at::Tensor x = PixelsOf(frames.x), residual = PixelsOf(frames.residual);
+  const at::Tensor scales = PerChannel(scale), shifts = PerChannel(shift);
+  at::Tensor all = PixelsOf(out.all), kept = PixelsOf(sum);
+  Run<kernels::ChannelNormSilu>("channel_norm_silu",
+                                ChannelNormSiluCall{.x = x,
+                                                    .residual = &residual,
+                                                    .bias = &frames.bias,
+                                                    .scale = &scales,
+                                                    .shift = &shifts,
+                                                    .out = all,
+                                                    .sum = &kept,
+                                                    .pad_front = out.front,
+                                                    .pad_back = out.back},
+                                [] {});
 }
 
 at::Tensor Ops::DepthToSpace(const FrameSum& frames, bool drop_first) const {
   const at::Tensor& x = frames.x;
+  const at::Tensor pixels = PixelsOf(x), residual = PixelsOf(frames.residual);
   at::Tensor out;
-  Call(DepthToSpaceCall{x, frames, drop_first, out}, [&](const Execution& run) {
-    out = at::empty({x.size(0), x.size(1) / 8, 2 * x.size(2) - (drop_first ? 1 : 0), 2 * x.size(3),
-                     2 * x.size(4)},
-                    x.options(), at::MemoryFormat::ChannelsLast3d);
-    return kernels::DepthToSpace({.x = PixelsOf(x),
-                                  .bias = OptionalViewOf(frames.bias),
-                                  .residual = OptionalPixelsOf(frames.residual),
-                                  .out = PixelsOf(out),
-                                  .drop_first = drop_first},
-                                 run);
-  });
-  return out;
+  Run<kernels::DepthToSpace>(
+      "depth_to_space",
+      DepthToSpaceCall{.x = pixels,
+                       .bias = &frames.bias,
+                       .residual = &residual,
+                       .out = out,
+                       .drop_first = drop_first},
+      [&] {
+        out = PixelsOf(at::empty({x.size(0), x.size(1) / 8, 2 * x.size(2) - (drop_first ? 1 : 0),
+                                  2 * x.size(3), 2 * x.size(4)},
+                                 x.options(), at::MemoryFormat::ChannelsLast3d));
+      });
+  return FramesOfPixels(out);
 }
 
 at::Tensor Ops::Rgb8(const at::Tensor& pictures) const {

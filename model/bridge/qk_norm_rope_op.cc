@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 
-#include "kernels/dispatch/run_op.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/ltx_rope/norm_rope_rows.h"
-#include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/framework_variants.h"
 #include "model/bridge/host_threads.h"
 #include "model/bridge/libtorch_variant.h"
@@ -16,19 +14,12 @@ namespace reel::model {
 namespace {
 
 using kernels::Execution;
-using kernels::OptionalViewOf;
-using kernels::ViewOf;
 
-struct QkNormRopeCall {
-  static constexpr std::string_view op = "qk_norm_rope";
-  const at::Tensor& x;  // q
-  const at::Tensor& q_weight;
-  const at::Tensor& k;  // undefined: q alone
-  const at::Tensor& k_weight;
-  double eps;
-  const RopeTable& table;
-  at::Tensor& q_out;
-  at::Tensor& k_out;
+// Keys, their weight and their output are given, undefined where q is alone.
+struct QkNormRopeCall : kernels::QkNormRopeOperands<Tensors> {
+  const RopeTable& rope;  // the table, and its dense form
+
+  bool has_keys() const { return k->defined(); }
 };
 
 // x [B, S, D] in fp32, rounded once; the order of operations is that of diffusers' LTX-2.
@@ -57,9 +48,9 @@ at::Tensor RmsNormed(const at::Tensor& x, const at::Tensor& weight, double eps) 
 }
 
 void RunOpByOp(const QkNormRopeCall& call) {
-  call.q_out = Turned(RmsNormed(call.x, call.q_weight, call.eps), call.table);
-  if (!call.k.defined()) return;
-  call.k_out = Turned(RmsNormed(call.k, call.k_weight, call.eps), call.table);
+  call.q_out = Turned(RmsNormed(call.q, *call.q_weight, call.eps), call.rope);
+  if (!call.has_keys()) return;
+  *call.k_out = Turned(RmsNormed(*call.k, *call.k_weight, call.eps), call.rope);
 }
 
 bool IsFloat(const at::Tensor& x) {
@@ -82,32 +73,33 @@ void RunByRows(const QkNormRopeCall& call) {
     return kernels::NormRopeSide{in.const_data_ptr<float>(), in.stride(1),
                                  weight.const_data_ptr<float>(), out.mutable_data_ptr<float>()};
   };
-  const RopeTable::Dense& dense = call.table.dense();
-  const kernels::NormRopeRows rows = {.q = side(call.x, call.q_weight, call.q_out),
-                                      .k = side(call.k, call.k_weight, call.k_out),
+  const RopeTable::Dense& dense = call.rope.dense();
+  const kernels::NormRopeRows rows = {.q = side(call.q, *call.q_weight, call.q_out),
+                                      .k = side(*call.k, *call.k_weight, *call.k_out),
                                       .cos = dense.cos.const_data_ptr<float>(),
                                       .sin = dense.sin.const_data_ptr<float>(),
-                                      .tokens = call.x.size(1),
-                                      .width = call.x.size(2),
+                                      .tokens = call.q.size(1),
+                                      .width = call.q.size(2),
                                       .eps = static_cast<float>(call.eps),
-                                      .half = call.table.split_head() / 2};
+                                      .half = call.rope.split_head() / 2};
   kernels::DivideRows(
-      &LibtorchThreads(), call.x.size(0) * rows.tokens, 2 * rows.width,
+      &LibtorchThreads(), call.q.size(0) * rows.tokens, 2 * rows.width,
       [&](int64_t first, int64_t end) { kernels::ComputeNormRopeRows(rows, first, end); });
 }
 
 std::string_view WhyNotByRows(const QkNormRopeCall& call) {
-  const bool has_keys = call.k.defined();
+  const at::Tensor& k = *call.k;
   const bool takes_keys =
-      !has_keys || (HasRows(call.k) && call.k.sizes() == call.x.sizes() && IsWeight(call.k_weight));
-  const bool takes = HasRows(call.x) && IsWeight(call.q_weight) && takes_keys && call.x.numel() > 0;
+      !call.has_keys() || (HasRows(k) && k.sizes() == call.q.sizes() && IsWeight(*call.k_weight));
+  const bool takes =
+      HasRows(call.q) && IsWeight(*call.q_weight) && takes_keys && call.q.numel() > 0;
   return takes ? "" : "it needs as many queries as keys, in fp32 on a CPU";
 }
 
 }  // namespace
 
 void AddQkNormRopeVariants(kernels::KernelCatalog& catalog) {
-  constexpr std::string_view kOp = QkNormRopeCall::op;
+  constexpr std::string_view kOp = "qk_norm_rope";
   catalog.AddFramework({AtenVariant<RunOpByOp>(kOp)}, BeforeLoops(catalog));
   if (catalog.capability().device >= 0) return;
   catalog.AddFramework(
@@ -119,25 +111,22 @@ void AddQkNormRopeVariants(kernels::KernelCatalog& catalog) {
 Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, const at::Tensor& k,
                             const at::Tensor& k_weight, double eps, const RopeTable& table) const {
   Normed result;
-  Call(QkNormRopeCall{q, q_weight, k, k_weight, eps, table, result.q, result.k},
-       [&](const Execution& run) {
-         result.q = at::empty_like(q);
-         if (k.defined()) result.k = at::empty_like(k);
-         return kernels::QkNormRope(
-             {.q = ViewOf(q),
-              .q_out = ViewOf(result.q),
-              .k = OptionalViewOf(k),
-              .k_out = OptionalViewOf(result.k),
-              .q_weight = ViewOf(q_weight),
-              .k_weight = OptionalViewOf(k_weight),
-              .table = kernels::LtxRopeTableView{.cos_sin = ViewOf(table.cos_sin()),
-                                                 .index = ViewOf(table.index()),
-                                                 .cos = {},
-                                                 .sin = {},
-                                                 .split_head = table.split_head()},
-              .eps = eps},
-             run);
-       });
+  const QkNormRopeCall call = {{.q = q,
+                                .q_out = result.q,
+                                .k = &k,
+                                .k_out = &result.k,
+                                .q_weight = &q_weight,
+                                .k_weight = &k_weight,
+                                .table = {{.cos_sin = &table.cos_sin(),
+                                           .index = &table.index(),
+                                           .split_head = table.split_head()}},
+                                .eps = eps},
+                               table};
+  Call("qk_norm_rope", q.scalar_type(), &call, [&](const Execution& run) {
+    result.q = at::empty_like(q);
+    if (k.defined()) result.k = at::empty_like(k);
+    return kernels::QkNormRope(ViewsOf<kernels::QkNormRopeOperands>(call), run);
+  });
   return result;
 }
 
