@@ -16,14 +16,11 @@
 namespace reel::model {
 
 using kernels::Execution;
-using kernels::OptionalViewOf;
 using kernels::ViewOf;
 
 namespace {
 
-struct Operands {
-  const at::Tensor &q, &k, &v;
-};
+using kernels::AttentionOperands;
 
 // At 640 keys a step is 1 to 2 % shorter in 8 bits (one H200); below there is nothing to gain.
 constexpr int64_t kManyKeys = 512;
@@ -39,96 +36,91 @@ bool HasVectors(const at::Tensor& heads) {
 
 // What sm90_e4m3 and sm90_int8 take, of a request whose profile says that 8 bits will do; one that
 // names a variant itself has that one.
-bool In8Bits(const Ops& ops, const Operands& of, const at::Tensor& bias) {
+bool In8Bits(const Ops& ops, const AttentionOperands<Tensors>& of) {
   const kernels::KernelPlan& plan = ops.run().plan;
-  const auto& [q, k, v] = of;
-  const auto type = q.scalar_type();
+  const auto type = of.q.scalar_type();
   const bool will_do =
       kernels::HasE4m3Attention(plan.profile()) || kernels::HasInt8Attention(plan.profile());
-  return will_do && plan.Choice("attention").empty() && q.is_cuda() &&
-         (type == at::kBFloat16 || type == at::kHalf) && !bias.defined() &&
-         kernels::HasKeyTiles(q.size(3)) && k.size(2) >= kManyKeys && HasVectors(q) &&
-         HasVectors(k) && HasVectors(v);
+  return will_do && plan.Choice("attention").empty() && of.q.is_cuda() &&
+         (type == at::kBFloat16 || type == at::kHalf) && !of.bias->defined() &&
+         kernels::HasKeyTiles(of.q.size(3)) && of.k.size(1) >= kManyKeys &&
+         HasVectors(of.q) && HasVectors(of.k) && HasVectors(of.v);
 }
 
-// [B, N, S, Dh] as the kernels see it, [B, S, N, Dh]: the same memory.
-kernels::AttentionArgs ArgsOf(const Operands& of, const at::Tensor& out, double scale) {
-  return {.q = ViewOf(of.q.transpose(1, 2)),
-          .k = ViewOf(of.k.transpose(1, 2)),
-          .v = ViewOf(of.v.transpose(1, 2)),
-          .bias = {},
-          .key_lengths = {},
-          .q_scale = {},
-          .out = ViewOf(out.transpose(1, 2)),
-          .scale = scale};
-}
-
-at::Tensor AttendIn8Bits(const Ops& ops, const Operands& of, double scale) {
-  at::Tensor out = at::empty_like(of.q);
-  kernels::AttentionArgs args = ArgsOf(of, out, scale);
+void AttendIn8Bits(const Ops& ops, const AttentionOperands<Tensors>& of) {
+  of.out = at::empty_like(of.q);
+  kernels::AttentionArgs args = ViewsOf(of);
   const at::Tensor scratch =
       at::empty({kernels::AttentionScratchBytes(args.k)}, of.q.options().dtype(at::kByte));
   args.scratch = ViewOf(scratch);
   args.int8_scores = kernels::HasInt8Attention(ops.run().plan.profile());
   ThrowIfError(kernels::Attention(args, ops.run()));
-  return out;
 }
 
-at::Tensor Attend(const Ops& ops, std::string_view op, const Operands& of, const KeyMask& mask,
-                  double scale) {
-  const auto& [q, k, v] = of;
-  at::Tensor out;
+at::Tensor Attend(const Ops& ops, std::string_view op, const AttentionOperands<Tensors>& of) {
+  const auto heads_first = [](const at::Tensor& t) { return t.transpose(1, 2); };
+  const aten::Heads heads = {heads_first(of.q), heads_first(of.k), heads_first(of.v)};
   aten::AttentionCall::KeysMet met;
-  ops.Call(aten::AttentionCall{op, q, k, v, mask.bias, scale, out, &met},
-           [&](const Execution& run) {
-             out = at::empty_like(q);
-             kernels::AttentionArgs args = ArgsOf(of, out, scale);
-             args.bias = OptionalViewOf(mask.lengths.defined() ? at::Tensor() : mask.bias);
-             args.key_lengths = OptionalViewOf(mask.lengths);
-             return op == "attention" ? kernels::Attention(args, run)
-                                      : kernels::CrossAttention(args, run);
-           });
-  if (met.count == 0) return out;
-  return AttentionRest(ops, q, k.slice(2, met.count), v.slice(2, met.count), {out, met.log_sums},
-                       scale);
+  const aten::AttentionCall call = {of, heads, &met};
+  ops.Call(op, of.q.scalar_type(), &call, [&](const Execution& run) {
+    of.out = at::empty_like(of.q);
+    kernels::AttentionArgs args = ViewsOf(of);
+    if (args.key_lengths.has_value()) args.bias.reset();
+    return op == "attention" ? kernels::Attention(args, run) : kernels::CrossAttention(args, run);
+  });
+  if (met.count == 0) return of.out;
+  return AttentionRest(ops, of.q, of.k.slice(1, met.count), of.v.slice(1, met.count),
+                       {of.out, met.log_sums}, of.scale);
 }
 
 }  // namespace
 
 at::Tensor Attention(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const at::Tensor& bias, double scale) {
-  const Operands of = {q, k, v};
-  if (In8Bits(ops, of, bias)) return AttendIn8Bits(ops, of, scale);
-  return AttentionNotIn8Bits(ops, q, k, v, bias, scale);
+  at::Tensor out;
+  const AttentionOperands<Tensors> of = {
+      .q = q, .k = k, .v = v, .bias = &bias, .out = out, .scale = scale};
+  if (!In8Bits(ops, of)) return Attend(ops, "attention", of);
+  AttendIn8Bits(ops, of);
+  return out;
 }
 
 at::Tensor AttentionNotIn8Bits(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
                                const at::Tensor& v, const at::Tensor& bias, double scale) {
-  return Attend(ops, "attention", {q, k, v}, {bias, {}}, scale);
+  at::Tensor out;
+  return Attend(ops, "attention",
+                {.q = q, .k = k, .v = v, .bias = &bias, .out = out, .scale = scale});
 }
 
 at::Tensor AttentionRest(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
                          const at::Tensor& v, const Attended& before, double scale) {
   at::Tensor out;
-  ops.Call(aten::AttentionRestCall{q, k, v, before.out, before.log_sums, scale, out},
-           [&](const Execution& run) {
-             out = at::empty_like(q);
-             return kernels::AttentionRest({.q = ViewOf(q.transpose(1, 2)),
-                                            .k = ViewOf(k.transpose(1, 2)),
-                                            .v = ViewOf(v.transpose(1, 2)),
-                                            .before = ViewOf(before.out.transpose(1, 2)),
-                                            .log_sums = ViewOf(before.log_sums.transpose(1, 2)),
-                                            .out = ViewOf(out.transpose(1, 2)),
-                                            .scale = scale},
-                                           run);
-           });
+  const kernels::AttentionRestOperands<Tensors> call = {.q = q,
+                                                        .k = k,
+                                                        .v = v,
+                                                        .before = before.out,
+                                                        .log_sums = before.log_sums,
+                                                        .out = out,
+                                                        .scale = scale};
+  ops.Call("attention_rest", q.scalar_type(), &call, [&](const Execution& run) {
+    out = at::empty_like(q);
+    return kernels::AttentionRest(ViewsOf(call), run);
+  });
   return out;
 }
 
 at::Tensor CrossAttention(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
                           const at::Tensor& v, const KeyMask& mask, double scale) {
-  const bool fits = kernels::FitsCrossAttention(k.size(2), q.size(3));
-  return Attend(ops, fits ? "cross_attention" : "attention", {q, k, v}, mask, scale);
+  const bool fits = kernels::FitsCrossAttention(k.size(1), q.size(3));
+  at::Tensor out;
+  return Attend(ops, fits ? "cross_attention" : "attention",
+                {.q = q,
+                 .k = k,
+                 .v = v,
+                 .bias = &mask.bias,
+                 .key_lengths = &mask.lengths,
+                 .out = out,
+                 .scale = scale});
 }
 
 }  // namespace reel::model

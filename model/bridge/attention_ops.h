@@ -14,8 +14,8 @@ struct KeyMask {
   at::Tensor lengths;  // int32 [B]: so many from the first on; undefined where there are gaps
 };
 
-// q [B, N, S, Dh], k and v [B, N, L, Dh]; `bias` is added to the scores. scale 0: 1/sqrt(Dh).
-// In 8 bits where the profile asks for it.
+// q [B, S, N, Dh], k and v [B, L, N, Dh]; `bias` [1 or B, 1 or N, 1 or S, L] or undefined is added
+// to the scores. scale 0: 1/sqrt(Dh). In 8 bits where the profile asks for it.
 at::Tensor Attention(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const at::Tensor& bias, double scale);
 // The same, but never in 8 bits.
@@ -27,7 +27,7 @@ at::Tensor CrossAttention(const Ops& ops, const at::Tensor& q, const at::Tensor&
                           const at::Tensor& v, const KeyMask& mask, double scale);
 
 // What an attention has found: its result, and the logarithms of the sums of its keys, fp32
-// [B, N, S].
+// [B, S, N].
 struct Attended {
   const at::Tensor& out;
   const at::Tensor& log_sums;

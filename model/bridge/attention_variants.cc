@@ -16,7 +16,6 @@ namespace reel::model {
 namespace {
 
 using aten::AttentionCall;
-using aten::AttentionRestCall;
 using kernels::HostedVariants;
 
 // As libtorch counts them.
@@ -37,23 +36,25 @@ std::optional<double> ScaleOf(const AttentionCall& call) {
   return call.scale == 0 ? std::nullopt : std::optional(call.scale);
 }
 int64_t Chosen(const AttentionCall& call) {
-  return at::_fused_sdp_choice(call.x, call.k, call.v, OrNone(call.bias), 0.0, false,
-                               ScaleOf(call));
+  const auto& [q, k, v] = call.heads;
+  return at::_fused_sdp_choice(q, k, v, OrNone(call.bias), 0.0, false, ScaleOf(call));
 }
 
 bool SixteenBits(const at::Tensor& x) {
   return x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf;
 }
 bool Dense(const AttentionCall& call) {
-  return call.x.stride(-1) == 1 && call.k.stride(-1) == 1 && call.v.stride(-1) == 1 &&
-         call.x.numel() > 0 && call.k.numel() > 0;
+  return call.q.stride(-1) == 1 && call.k.stride(-1) == 1 && call.v.stride(-1) == 1 &&
+         call.q.numel() > 0 && call.k.numel() > 0;
 }
+
+bool HasBias(const AttentionCall& call) { return call.bias->defined(); }
 
 // Every row of its own memory's run, as the kernel wants it, and one bias for each score.
 std::optional<at::Tensor> PaddedBias(const AttentionCall& call) {
-  if (!call.bias.defined()) return std::nullopt;
-  const int64_t keys = call.bias.size(-1);
-  at::Tensor bias = call.bias;
+  if (!HasBias(call)) return std::nullopt;
+  at::Tensor bias = *call.bias;
+  const int64_t keys = bias.size(-1);
   if (keys % kBiasRun != 0 || bias.stride(-1) != 1) {
     auto sizes = bias.sizes().vec();
     sizes.back() = (keys + kBiasRun - 1) / kBiasRun * kBiasRun;
@@ -61,35 +62,35 @@ std::optional<at::Tensor> PaddedBias(const AttentionCall& call) {
     padded.slice(-1, 0, keys).copy_(bias);
     bias = padded.slice(-1, 0, keys);
   }
-  return bias.expand({call.x.size(0), call.x.size(1), call.x.size(2), keys});
+  return bias.expand({call.q.size(0), call.q.size(2), call.q.size(1), keys});
 }
 
 std::string_view WhyNotInTiles(const AttentionCall& call) {
-  if (call.met == nullptr || call.bias.defined()) return "it takes no bias";
-  if (const int64_t width = call.x.size(-1); width != 64 && width != 128) {
+  if (call.met == nullptr || HasBias(call)) return "it takes no bias";
+  if (const int64_t width = call.q.size(-1); width != 64 && width != 128) {
     return "it needs heads of 64 or 128";
   }
-  const int64_t keys = call.k.size(-2);
+  const int64_t keys = call.k.size(1);
   return keys > kCudnnTile && keys % kCudnnTile != 0
              ? ""
              : "it is for keys that do not fill whole tiles of 128";
 }
 
 std::string_view WhyNotOnDevice(std::string_view variant, const AttentionCall& call) {
-  const int64_t width = call.x.size(-1);
+  const int64_t width = call.q.size(-1);
   if (variant == kMathVariant) return "";
   if (variant == kCudnnTilesVariant) {
     if (std::string_view reason = WhyNotInTiles(call); !reason.empty()) return reason;
   }
   if (!Dense(call)) return "it needs channels that lie side by side, and at least one key";
   if (variant == kMemEfficientVariant) {
-    const int64_t run = SixteenBits(call.x) ? 8 : 4;
+    const int64_t run = SixteenBits(call.q) ? 8 : 4;
     return width % run == 0 ? "" : "it needs heads of whole runs of 16 bytes";
   }
-  if (!SixteenBits(call.x)) return "it computes in fp16 and bf16";
+  if (!SixteenBits(call.q)) return "it computes in fp16 and bf16";
   if (variant == kFlashVariant) {
     if (width % 8 != 0 || width > 256) return "it needs heads of a multiple of 8, up to 256";
-    return call.bias.defined() ? "it takes no bias" : "";
+    return HasBias(call) ? "it takes no bias" : "";
   }
   return width % 8 == 0 && width <= 128 ? "" : "it needs heads of a multiple of 8, up to 128";
 }
@@ -112,59 +113,73 @@ std::string_view Choice(const AttentionCall& call) {
 
 // Of a call that cudnn_tiles can take.
 bool IsFasterInTiles(const AttentionCall& call) {
-  return call.k.size(-2) >= kKeysForTiles && Chosen(call) == kCudnn;
+  return call.k.size(1) >= kKeysForTiles && Chosen(call) == kCudnn;
 }
 
 // Empty when the variant can take the call.
 std::string_view WhyNot(std::string_view variant, const AttentionCall& call) {
-  if (call.x.is_cuda()) return WhyNotOnDevice(variant, call);
+  if (call.q.is_cuda()) return WhyNotOnDevice(variant, call);
   if (variant == kMathVariant) return "";
   if (variant != kFlashVariant) return "it needs a CUDA device";
   return Chosen(call) == kFlash ? "" : "it does not take these sizes, strides or types";
 }
 
-// A variant that can.
-void Run(std::string_view variant, const AttentionCall& call) {
-  const auto& [op, q, k, v, bias, scale_or_0, out, met] = call;
+// What libtorch gives, as the operator gives it.
+at::Tensor TokensFirst(const at::Tensor& heads) { return heads.transpose(1, 2); }
+
+// By a variant that can.
+at::Tensor HeadsBy(std::string_view variant, const AttentionCall& call) {
+  const auto& [q, k, v] = call.heads;
   const auto scale = ScaleOf(call);
   if (variant == kCudnnTilesVariant) {
     const int64_t whole = k.size(-2) / kCudnnTile * kCudnnTile;
     const auto found = at::_scaled_dot_product_cudnn_attention(
         q, k.slice(-2, 0, whole), v.slice(-2, 0, whole), {}, true, 0.0, false, false, scale);
-    out = std::get<0>(found);
-    *met = {whole, std::get<1>(found).view({q.size(0), q.size(1), q.size(2)})};
-  } else if (variant == kCudnnVariant) {
-    out = std::get<0>(at::_scaled_dot_product_cudnn_attention(q, k, v, OrNone(call.bias), false,
-                                                              0.0, false, false, scale));
-  } else if (variant == kMemEfficientVariant) {
-    out = std::get<0>(at::_scaled_dot_product_efficient_attention(q, k, v, PaddedBias(call), false,
-                                                                  0.0, false, scale));
-  } else if (variant == kFlashVariant && q.is_cuda()) {
-    out = std::get<0>(at::_scaled_dot_product_flash_attention(q, k, v, 0.0, false, false, scale));
-  } else if (variant == kFlashVariant) {
-    out = std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, false,
-                                                                      OrNone(call.bias), scale));
-  } else {
-    out = std::get<0>(at::_scaled_dot_product_attention_math(q, k, v, OrNone(call.bias), 0.0, false,
-                                                             std::nullopt, scale));
+    const at::Tensor log_sums = std::get<1>(found).view({q.size(0), q.size(1), q.size(2)});
+    *call.met = {whole, TokensFirst(log_sums)};
+    return std::get<0>(found);
   }
+  if (variant == kCudnnVariant) {
+    return std::get<0>(at::_scaled_dot_product_cudnn_attention(q, k, v, OrNone(call.bias), false,
+                                                               0.0, false, false, scale));
+  }
+  if (variant == kMemEfficientVariant) {
+    return std::get<0>(at::_scaled_dot_product_efficient_attention(q, k, v, PaddedBias(call), false,
+                                                                   0.0, false, scale));
+  }
+  if (variant == kFlashVariant && q.is_cuda()) {
+    return std::get<0>(at::_scaled_dot_product_flash_attention(q, k, v, 0.0, false, false, scale));
+  }
+  if (variant == kFlashVariant) {
+    return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, false,
+                                                                       OrNone(call.bias), scale));
+  }
+  return std::get<0>(at::_scaled_dot_product_attention_math(q, k, v, OrNone(call.bias), 0.0, false,
+                                                            std::nullopt, scale));
+}
+
+void Run(std::string_view variant, const AttentionCall& call) {
+  call.out = TokensFirst(HeadsBy(variant, call));
 }
 
 // libtorch chooses among its kernels.
 void RunChosen(const AttentionCall& call) {
-  call.out = at::scaled_dot_product_attention(call.x, call.k, call.v, OrNone(call.bias), 0.0, false,
-                                              ScaleOf(call));
+  const auto& [q, k, v] = call.heads;
+  call.out = TokensFirst(
+      at::scaled_dot_product_attention(q, k, v, OrNone(call.bias), 0.0, false, ScaleOf(call)));
 }
 
-void RunRest(const AttentionRestCall& call) {
-  const double width = static_cast<double>(call.x.size(-1));
+void RunRest(const kernels::AttentionRestOperands<Tensors>& call) {
+  const double width = static_cast<double>(call.q.size(-1));
   const double scale = call.scale == 0 ? 1 / std::sqrt(width) : call.scale;
-  const int64_t keys = call.k.size(-2);
-  const at::Tensor q = call.x.to(at::kFloat) * scale;
-  const at::Tensor scores = q.matmul(call.k.to(at::kFloat).transpose(-2, -1));
-  const at::Tensor weights = at::cat({scores, call.log_sums.unsqueeze(-1)}, -1).softmax(-1);
-  const at::Tensor sums = weights.slice(-1, 0, keys).matmul(call.v.to(at::kFloat));
-  call.out = (sums + weights.slice(-1, keys) * call.before).to(call.x.scalar_type());
+  const int64_t keys = call.k.size(1);
+  const auto heads = [](const at::Tensor& t) { return t.transpose(1, 2); };
+  const at::Tensor q = heads(call.q).to(at::kFloat) * scale;
+  const at::Tensor scores = q.matmul(heads(call.k).to(at::kFloat).transpose(-2, -1));
+  const at::Tensor weights = at::cat({scores, heads(call.log_sums).unsqueeze(-1)}, -1).softmax(-1);
+  const at::Tensor sums = weights.slice(-1, 0, keys).matmul(heads(call.v).to(at::kFloat));
+  const at::Tensor out = sums + weights.slice(-1, keys) * heads(call.before);
+  call.out = TokensFirst(out.to(call.q.scalar_type()));
 }
 
 // "auto" follows libtorch. On a device libtorch's order of preference is finer than what its
@@ -177,7 +192,7 @@ constexpr CallFunctions kNamed = {
     .prefers =
         [](const void* call) {
           const auto& attention = *static_cast<const AttentionCall*>(call);
-          return !attention.x.is_cuda() || Choice(attention) == kName;
+          return !attention.q.is_cuda() || Choice(attention) == kName;
         }};
 
 std::shared_ptr<const kernels::HostedVariant> CudnnTiles() {
@@ -217,7 +232,7 @@ HostedVariants VariantsOf(std::string_view op, const kernels::DeviceCapability& 
 void AddAttentionVariants(kernels::KernelCatalog& catalog) {
   using Place = kernels::KernelCatalog::Place;
   const kernels::DeviceCapability& device = catalog.capability();
-  catalog.AddFramework({AtenVariant<RunRest>(AttentionRestCall::op)}, BeforeLoops(catalog));
+  catalog.AddFramework({AtenVariant<RunRest>("attention_rest")}, BeforeLoops(catalog));
   catalog.AddFramework(VariantsOf("attention", device), Place::kFirst);
   catalog.AddFramework(VariantsOf("cross_attention", device),
                        device.device >= 0 ? Place::kBelowTuned : Place::kFirst);

@@ -105,12 +105,12 @@ at::Tensor AttentionLayer::NormedKey(const Ops& ops, const at::Tensor& k) const 
 
 at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
                                  const at::Tensor& v, const KeyMask& mask) const {
-  const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
-    return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
+  const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, *, N, Dh]
+    return t.unflatten(2, {num_heads, -1});
   };
   const at::Tensor heads = of_text ? CrossAttention(ops, split(q), split(k), split(v), mask, 0)
                                    : Attention(ops, split(q), split(k), split(v), {}, 0);
-  return heads.transpose(1, 2).flatten(2, 3);
+  return heads.flatten(2, 3);
 }
 
 BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& tokens,

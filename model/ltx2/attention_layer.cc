@@ -34,8 +34,8 @@ AttentionLayer::Projected AttentionLayer::Placed(const Ops& ops, const Projected
 
 at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tables& tables,
                                   const at::Tensor& bias) const {
-  const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
-    return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
+  const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, *, N, Dh]
+    return t.unflatten(2, {num_heads, -1});
   };
   const auto [q, k, v] = Placed(ops, of, tables);
   const auto attend = [&, q = split(q), k = split(k), v = split(v)] {
@@ -43,7 +43,7 @@ at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tab
     if (allows_8_bits) return Attention(ops, q, k, v, bias, 0);
     return AttentionNotIn8Bits(ops, q, k, v, bias, 0);
   };
-  return attend().transpose(1, 2).flatten(2, 3);
+  return attend().flatten(2, 3);
 }
 
 RowForm AttentionLayer::QueryForm(const Ops& ops) const {

@@ -143,8 +143,10 @@ at::Tensor GemmaEncoder::Attend(const Ops& ops, const Block& block, const at::Te
   const at::Tensor k =
       placed(heads(key_value[0]), block.key_norm).repeat_interleave(share, /*dim=*/1);
   const at::Tensor v = heads(key_value[1]).repeat_interleave(share, /*dim=*/1);
-  const at::Tensor y = Attention(ops, q, k, v, places.bias, 1 / std::sqrt(config_.query_scalar));
-  return block.out(ops, y.transpose(1, 2).flatten(2, 3));
+  const auto tokens_first = [](const at::Tensor& t) { return t.transpose(1, 2); };
+  const at::Tensor y = Attention(ops, tokens_first(q), tokens_first(k), tokens_first(v),
+                                 places.bias, 1 / std::sqrt(config_.query_scalar));
+  return block.out(ops, y.flatten(2, 3));
 }
 
 at::Tensor GemmaEncoder::FeedForward(const Ops& ops, const Block& block,

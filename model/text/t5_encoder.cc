@@ -139,11 +139,11 @@ at::Tensor T5Encoder::PositionBias(int64_t length) const {
 at::Tensor T5Encoder::Attend(const Ops& ops, const Block& block, const at::Tensor& x,
                              const at::Tensor& bias) const {
   const auto heads = [this](const at::Tensor& t) {
-    return t.unflatten(2, {config_.num_heads, config_.head_dim}).transpose(1, 2);
+    return t.unflatten(2, {config_.num_heads, config_.head_dim});
   };
   const std::vector<at::Tensor> qkv = block.qkv(ops, x).unflatten(2, {3, -1}).unbind(2);
   const at::Tensor y = Attention(ops, heads(qkv[0]), heads(qkv[1]), heads(qkv[2]), bias, 1.0);
-  return block.o(ops, y.transpose(1, 2).flatten(2, 3));
+  return block.o(ops, y.flatten(2, 3));
 }
 
 at::Tensor T5Encoder::FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const {

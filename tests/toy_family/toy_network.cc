@@ -14,9 +14,7 @@ at::Tensor Weight(int64_t out, int64_t in, at::Generator& generator) {
   return at::randn({out, in}, generator, at::kFloat) / std::sqrt(static_cast<double>(in));
 }
 
-at::Tensor Heads(const at::Tensor& x) {
-  return x.view({x.size(0), x.size(1), kHeads, -1}).transpose(1, 2);
-}
+at::Tensor Heads(const at::Tensor& x) { return x.view({x.size(0), x.size(1), kHeads, -1}); }
 
 // A stream of all videos, while the block works on it.
 struct StreamTokens {
@@ -71,7 +69,7 @@ std::vector<Streams> ToyNetwork::Velocities(const Ops& ops,
       return Heads(at::cat({video.Group(i, which), audio.Group(i, which)}, 1));
     };
     const at::Tensor heads = Attention(ops, both(0), both(1), both(2), {}, 0);
-    const at::Tensor joined = heads.transpose(1, 2).flatten(2);
+    const at::Tensor joined = heads.flatten(2);
     const auto answer = [&](const StreamTokens& of, const Stream& stream, int64_t first) {
       const at::Tensor own = joined.slice(1, first, first + of.layout.tokens(i));
       return at::linear(of.layout.Group(of.x, i) + at::linear(own, stream.out), stream.head);

@@ -118,7 +118,7 @@ Timed Dispatched(int sm, int64_t width, KernelCounters& counters) {
 std::vector<Timed> ModelCalls(const model::Ops& ops) {
   const at::Tensor x = at::randn({1, 2, 64}), y = at::randn({1, 2, 64});
   const at::Tensor vector = at::randn({1, 1, 64}), weight = at::randn({64});
-  const at::Tensor square = at::randn({64, 64}), heads = at::randn({1, 1, 2, 64});
+  const at::Tensor square = at::randn({64, 64}), heads = at::randn({1, 2, 1, 64});
   return {
       {"model, rms_norm", [=, &ops] { ops.RmsNorm(x, weight, 1e-6); }},
       {"model, adaln_rms_norm", [=, &ops] { ops.AdalnRmsNorm(x, {vector, vector, 1e-6}); }},

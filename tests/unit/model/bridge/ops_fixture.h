@@ -81,13 +81,10 @@ class OpsFixture : public ::testing::TestWithParam<at::ScalarType> {
   }
 
   std::vector<Call> CallsOfAttention() {
-    // [B, S, N, Dh] seen as [B, N, S, Dh], as a model splits its heads.
-    const auto heads = [&](int64_t tokens) {
-      return Values({kBatch, tokens, kHeads, 64}).transpose(1, 2);
-    };
+    const auto heads = [&](int64_t tokens) { return Values({kBatch, tokens, kHeads, 64}); };
     const at::Tensor queries = heads(kTokens) * 0.3, keys = heads(5), values = heads(5);
     const at::Tensor before = heads(kTokens);
-    const at::Tensor log_sums = Values({kBatch, kHeads, kTokens}).to(at::kFloat) + 1;
+    const at::Tensor log_sums = Values({kBatch, kTokens, kHeads}).to(at::kFloat) + 1;
     const KeyMask pad = {Values({kBatch, 1, 1, 5}), {}};
     return {
         {"attention",
