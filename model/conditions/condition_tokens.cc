@@ -43,7 +43,7 @@ void ConditionTokens::Add(const EncodedCondition& condition, at::Generator& gene
   const int64_t count = latents.size(2);
   int64_t first = 0;  // of the video's frames
   at::Tensor pinned = latents;
-  if (condition.frame_index != 0) {
+  if (condition.is_inside()) {
     first = condition.frame_index / places_.frames_per_latent + kPrefixLatents;
     pinned = latents.slice(2, std::min(count, kPrefixLatents));
     latents = latents.slice(2, 0, kPrefixLatents);
@@ -53,7 +53,7 @@ void ConditionTokens::Add(const EncodedCondition& condition, at::Generator& gene
     place.copy_(at::lerp(place, pinned, condition.strength));
     frame_mask_.slice(0, first, first + frames).fill_(condition.strength);
   }
-  if (condition.frame_index != 0) AddExtra(latents, condition, generator);
+  if (condition.is_inside()) AddExtra(latents, condition, generator);
 }
 
 void ConditionTokens::AddExtra(const at::Tensor& latents, const EncodedCondition& condition,

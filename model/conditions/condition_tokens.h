@@ -32,6 +32,9 @@ struct EncodedCondition {
   at::Tensor latents;  // [1, C, f, h, w] fp32, normalised
   int64_t frame_index = 0;
   double strength = 1;
+  bool is_picture = true;  // else a clip
+
+  bool is_inside() const { return frame_index > 0; }
 };
 
 // How a family places latents in time and space.

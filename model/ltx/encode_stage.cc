@@ -224,7 +224,8 @@ EncodedCondition EncodeStage::Encode(const Ops& ops, const PictureCondition& con
   const at::Tensor sample = Sample(ops, condition.pixels, generator);
   return {.latents = model_.statistics.Normalize(sample).to(at::kFloat),
           .frame_index = condition.frame_index,
-          .strength = condition.strength};
+          .strength = condition.strength,
+          .is_picture = condition.pixels.size(2) == 1};
 }
 
 int64_t EncodeStage::channels() const { return model_.transformer.config().in_channels; }

@@ -7,6 +7,7 @@
 
 #include "model/bridge/ops.h"
 #include "model/conditions/condition_pictures.h"
+#include "model/conditions/condition_tokens.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/ltx2_model.h"
 
@@ -18,15 +19,6 @@ enum class Mode { kText, kImage, kCondition };
 
 // INVALID_ARGUMENT: the image pipeline is asked for something other than one first picture.
 absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec);
-
-struct EncodedCondition {
-  at::Tensor latents;  // [1, C, f, h, w] fp32, normalised
-  int64_t frame_index = 0;
-  double strength = 1;
-  bool is_picture = true;
-
-  bool is_inside() const { return frame_index > 0; }
-};
 
 // The likeliest latents: nothing is drawn. The image pipeline normalises in fp32, that for
 // conditions in the autoencoder's type.
