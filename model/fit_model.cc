@@ -54,6 +54,8 @@ absl::StatusOr<FitPlan> PlanFor(const LoadOptions& options, const WeightSizes& s
 void ApplyPlan(const FitPlan& plan, const WeightSizes& sizes, ModelCard& card) {
   card.fit = plan;
   card.weight_bytes = plan.device_bytes();
+  card.host_bytes = plan.host_bytes();
+  card.streamed_bytes = plan.step_copies;
   int64_t left = plan.streamed_blocks > 0 ? 0 : std::max<int64_t>(plan.left(), 0);
   // Either kind of codes stays once it is made, so both have to fit.
   const auto drop_unless_fits = [&](bool (*has)(std::string_view profile)) {

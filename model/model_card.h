@@ -82,9 +82,11 @@ struct ModelCard {
   // Of all files together, with the adapters; empty without a manifest.
   std::string weights_sha256;
   int64_t parameters = 0;
-  int64_t weight_bytes = 0;   // in the type in memory; with a plan those that stay on the device
-  int spatial_multiple = 32;  // width and height are multiples of it
-  int temporal_multiple = 8;  // frames are a multiple of it, plus one
+  int64_t weight_bytes = 0;    // in the type in memory; with a plan those that stay on the device
+  int64_t host_bytes = 0;      // of weights that are held on the host
+  int64_t streamed_bytes = 0;  // copied to the device in each step
+  int spatial_multiple = 32;   // width and height are multiples of it
+  int temporal_multiple = 8;   // frames are a multiple of it, plus one
   ModelLimits limits;
   GenerationSpec defaults;  // every optional field, except the prompt and the seed
   std::vector<Preset> presets;

@@ -62,6 +62,16 @@ std::string DescribeProblems(const v1::ListModelsResponse& models) {
   return text;
 }
 
+// "15 GB + 27 GB on the host"
+std::string WeightsText(const v1::Model& model) {
+  if (model.weight_bytes() == 0) return "-";
+  std::string text = HumanBytes(model.weight_bytes());
+  if (model.host_bytes() > 0) {
+    absl::StrAppend(&text, " + ", HumanBytes(model.host_bytes()), " on the host");
+  }
+  return text;
+}
+
 // "LTX-Video 0.9.5 + style x 0.5", with the adapters in its weights.
 std::string FamilyText(const v1::Model& model) {
   std::string text = model.family();
@@ -86,9 +96,7 @@ std::string DescribeModels(const v1::ListModelsResponse& models) {
     const v1::ModelLimits& limits = model.limits();
     const std::string sha256 = model.weights_sha256().substr(0, 12);
     table.AddRow(
-        {name, StateOf(model), FamilyText(model),
-         model.weight_bytes() == 0 ? "-" : HumanBytes(model.weight_bytes()),
-         sha256.empty() ? "-" : sha256,
+        {name, StateOf(model), FamilyText(model), WeightsText(model), sha256.empty() ? "-" : sha256,
          absl::StrFormat("%dx%dx%d", defaults.width(), defaults.height(), defaults.num_frames()),
          absl::StrFormat("%d (1-%d)", defaults.num_inference_steps(), limits.max_steps()),
          absl::StrFormat("%d-%d by %d", limits.min_size(), limits.max_size(),

@@ -48,6 +48,8 @@ v1::Model CardToProto(const model::ModelCard& card) {
   proto.set_weights_sha256(card.weights_sha256);
   proto.set_parameters(card.parameters);
   proto.set_weight_bytes(card.weight_bytes);
+  proto.set_host_bytes(card.host_bytes);
+  proto.set_streamed_bytes(card.streamed_bytes);
   proto.set_spatial_multiple(card.spatial_multiple);
   proto.set_temporal_multiple(card.temporal_multiple);
   SetDefaults(card.defaults, *proto.mutable_defaults());
@@ -80,6 +82,8 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   card.weights_sha256 = proto.weights_sha256();
   card.parameters = proto.parameters();
   card.weight_bytes = proto.weight_bytes();
+  card.host_bytes = proto.host_bytes();
+  card.streamed_bytes = proto.streamed_bytes();
   card.spatial_multiple = proto.spatial_multiple();
   card.temporal_multiple = proto.temporal_multiple();
   card.limits = LimitsFromProto(proto.limits());

@@ -92,6 +92,23 @@ std::vector<model::PartFile> PartsFromProto(
   return files;
 }
 
+worker::v1::Offload OffloadToProto(const model::Offload& offload) {
+  worker::v1::Offload proto;
+  if (offload.text == model::Place::kDevice) proto.set_text("device");
+  if (offload.text == model::Place::kHost) proto.set_text("host");
+  if (offload.resident_blocks) proto.set_resident_blocks(*offload.resident_blocks);
+  return proto;
+}
+
+model::Offload OffloadFromProto(const worker::v1::Offload& proto) {
+  model::Offload offload;
+  // Other texts were refused with the configuration.
+  if (proto.text() == "device") offload.text = model::Place::kDevice;
+  if (proto.text() == "host") offload.text = model::Place::kHost;
+  if (proto.has_resident_blocks()) offload.resident_blocks = proto.resident_blocks();
+  return offload;
+}
+
 worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   worker::v1::LoadModel proto;
   proto.set_model(options.name);
@@ -113,6 +130,9 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
     added.set_scale(adapter.scale);
     added.set_sha256(adapter.sha256);
   }
+  if (options.offload != model::Offload()) {
+    *proto.mutable_offload() = OffloadToProto(options.offload);
+  }
   if (options.random_weights) proto.mutable_random_weights()->set_seed(*options.random_weights);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
@@ -131,6 +151,7 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
                                 ? std::optional(proto.random_weights().seed())
                                 : std::nullopt,
           .warm_up = WarmUpFromProto(proto.warm_up()),
+          .offload = OffloadFromProto(proto.offload()),
           .on_demand = proto.on_demand()};
 }
 

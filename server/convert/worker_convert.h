@@ -31,6 +31,7 @@ struct WorkerSettings {
 worker::v1::Configure SettingsToProto(const WorkerSettings& settings);
 WorkerSettings SettingsFromProto(const worker::v1::Configure& proto);
 
+model::Offload OffloadFromProto(const worker::v1::Offload& proto);
 worker::v1::LoadModel LoadToProto(const model::LoadOptions& options);
 model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto);
 // Parts whose names no part has are left out.

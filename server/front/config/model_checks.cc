@@ -33,7 +33,8 @@ void CheckTestCard(const std::string& at, const config::v1::Model& model,
       {"manifest_file", !model.manifest_file().empty()},
       {"text_folder", !model.text_folder().empty()},
       {"random_weights", model.has_random_weights()},
-      {"parts", model.parts_size() > 0}};
+      {"parts", model.parts_size() > 0},
+      {"offload", model.has_offload()}};
   for (const auto& [field, is_set] : of_weights) {
     if (is_set) findings.Problem(at + field, "the test card has no weights; leave it out");
   }
@@ -73,6 +74,9 @@ void CheckModel(int index, const config::v1::Model& model, ConfigFindings& findi
   const std::string at = absl::StrCat("models[", index, "].");
   CheckParts(at, model, findings);
   CheckWarmUp(at, model.warm_up(), findings);
+  if (const std::string& place = model.offload().text(); !place.empty()) {
+    findings.Problem(at + "offload.text", NotOneOf(place, {"device", "host"}));
+  }
   if (model.has_test_card()) {
     CheckTestCard(at, model, findings);
   } else if (model.path().empty()) {

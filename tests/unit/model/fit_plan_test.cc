@@ -245,6 +245,9 @@ TEST_F(FitModel, SaysInTheCardWhatStaysOnTheDevice) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   ApplyPlan(*plan, Of13b(), card_);
   EXPECT_EQ(card_.weight_bytes, plan->device_bytes());
+  EXPECT_EQ(card_.host_bytes, plan->host_bytes());
+  EXPECT_EQ(card_.streamed_bytes, plan->step_copies);
+  EXPECT_GT(card_.streamed_bytes, 0);
   EXPECT_EQ(card_.fit, *plan);
 }
 

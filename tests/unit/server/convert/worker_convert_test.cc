@@ -50,6 +50,7 @@ TEST(WorkerConvert, CarriesEverySettingThatWorkersTake) {
     load.clear_path();
     load.clear_revision();  // of a command
     for (worker::v1::PartFile& file : *load.mutable_parts()) file.set_part("vae");
+    load.mutable_offload()->set_text("host");
   }
   EXPECT_EQ(Difference(sent, SettingsToProto(SettingsFromProto(sent))), "");
 }

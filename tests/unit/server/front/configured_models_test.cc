@@ -26,6 +26,11 @@ TEST(ConfiguredModels, WhatAModelIsMadeOfTravelsWithIt) {
   EXPECT_THAT(LoadOptionsOf(with_parts, {}).parts,
               ElementsAre(model::PartFile{model::ModelPart::kVae, "/v.gguf"}));
   EXPECT_EQ(LoadOptionsOf(with_parts, {}).random_weights, 7);
+  EXPECT_EQ(LoadOptionsOf(model, {}).offload, model::Offload());
+  model.mutable_offload()->set_text("host");
+  model.mutable_offload()->set_resident_blocks(0);
+  EXPECT_EQ(LoadOptionsOf(model, {}).offload,
+            (model::Offload{.text = model::Place::kHost, .resident_blocks = 0}));
 }
 
 TEST(ConfiguredModels, ATestCardHasItsCostsAndFaults) {

@@ -195,6 +195,16 @@ TEST(ConfigChecks, TheTestCardHasNoWeightsToSayAnythingOf) {
                   StartsWith("models[0].parts:")));
 }
 
+TEST(ConfigChecks, WeightsAreOnTheDeviceOrOnTheHost) {
+  const auto problems = [](const std::string& offload) {
+    return Check("models { name: 'm' path: '/m' offload { " + offload + " } }").problems;
+  };
+  EXPECT_THAT(problems("text: 'host' resident_blocks: 0"), IsEmpty());
+  EXPECT_THAT(problems("text: 'disk'"), ElementsAre(StartsWith("models[0].offload.text:")));
+  EXPECT_THAT(problems("resident_blocks: -1"),
+              ElementsAre(StartsWith("models[0].offload.resident_blocks:")));
+}
+
 TEST(ConfigChecks, RandomWeightsAreInNoManifest) {
   const CheckedConfig checked = Check(
       "models { name: 'm' path: '/m' random_weights { seed: 7 } } models { name: 'n' path: '/n' }");
