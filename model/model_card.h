@@ -102,6 +102,8 @@ struct ModelCard {
   std::vector<FixedAdapter> fixed_adapters = {};  // that its weights were loaded with
   std::optional<FitPlan> fit = {};                // how its weights are held, where it was planned
   int adapter_ranks = 0;                          // room for those of requests
+  // That requests may name; known to the server that registers them, not to the model.
+  std::vector<AdapterOffer> adapters = {};
 };
 
 // Positions that the transformer computes for one pass over the clip.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An adapter that a request asks for: it is added beside the weights for that request alone.
+// Adapters of requests: each is added beside the weights for its request alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace reel::model {
 
@@ -26,6 +28,22 @@ struct RequestAdapter {
   std::string path = {};        // set where videos are made, never by a request
 
   friend bool operator==(const RequestAdapter&, const RequestAdapter&) = default;
+};
+
+// An adapter that requests for a model may name.
+struct AdapterOffer {
+  std::string name;
+  std::string sha256;
+  std::string path = {};                  // where this server has it; not told
+  int64_t rank = 0;                       // the greatest of its layers
+  int64_t bytes = 0;                      // of its file
+  double max_scale = 4;                   // of either sign
+  std::vector<std::string> tenants = {};  // that may use it; empty: all
+
+  bool IsFor(const std::string& tenant) const {
+    return tenants.empty() || std::find(tenants.begin(), tenants.end(), tenant) != tenants.end();
+  }
+  friend bool operator==(const AdapterOffer&, const AdapterOffer&) = default;
 };
 
 }  // namespace reel::model

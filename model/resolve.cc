@@ -2,9 +2,11 @@
 #include "model/resolve.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/adapter_rules.h"
 #include "model/spec_defaults.h"
 #include "model/spec_rules.h"
 #include "model/utf8.h"
@@ -50,9 +52,18 @@ Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const Requ
   FillFrom(spec, known);
   if (card.sound.exists() && !spec.sound) spec.sound = true;
   FillServerDefaults(spec, fresh_seed);
+  ResolveAdapters(spec, card, violations);
 
   CheckAgainstCard(spec, known, card, violations);
   return {std::move(spec), violations.Take()};
+}
+
+Resolution ResolveFor(const std::string& tenant, const GenerationSpec& sent, const ModelCard& card,
+                      const RequestLimits& limits, uint64_t fresh_seed) {
+  if (sent.adapters.empty()) return Resolve(sent, card, limits, fresh_seed);
+  ModelCard own = card;
+  std::erase_if(own.adapters, [&](const AdapterOffer& offer) { return !offer.IsFor(tenant); });
+  return Resolve(sent, own, limits, fresh_seed);
 }
 
 std::vector<FieldViolation> CheckWithoutCard(const GenerationSpec& sent,

@@ -43,6 +43,10 @@ struct Resolution {
 Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const RequestLimits& limits,
                    uint64_t fresh_seed);
 
+// The same of a tenant's request: adapters that are for others alone are unknown.
+Resolution ResolveFor(const std::string& tenant, const GenerationSpec& sent, const ModelCard& card,
+                      const RequestLimits& limits, uint64_t fresh_seed);
+
 // The rules that need no card: prompts, counts, names in a selection. Resolve applies them too.
 std::vector<FieldViolation> CheckWithoutCard(const GenerationSpec& sent,
                                              const RequestLimits& limits);

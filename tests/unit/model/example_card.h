@@ -2,6 +2,8 @@
 // A card with every kind of field, for tests of Resolve.
 #pragma once
 
+#include <string>
+
 #include "model/model_card.h"
 
 namespace reel::model {
@@ -26,6 +28,11 @@ inline ModelCard ExampleCard() {
   card.defaults.image_condition_noise_scale = 0.15;
   card.defaults.cache = {.threshold = 0.1, .most_reused = 3};
   card.defaults.max_text_tokens = 128;
+  card.adapter_ranks = 64;
+  card.adapters = {
+      {.name = "grain", .sha256 = std::string(64, 'a'), .rank = 16, .max_scale = 1.5},
+      {.name = "turn", .sha256 = std::string(64, 'b'), .rank = 33},
+      {.name = "secret", .sha256 = std::string(64, 'c'), .rank = 8, .tenants = {"acme"}}};
   GenerationSpec distilled;
   distilled.timesteps = {1000, 900, 500, 100};
   distilled.guidance_scale = 1;

@@ -42,6 +42,10 @@ class RandomSpec {
     if (Chance(2)) spec.seed = Pick<uint64_t>({0, 1, std::numeric_limits<uint64_t>::max()});
     spec.max_text_tokens = Pick<int>({0, 0, 1, 256}, {257, -1});
     for (int n = Pick<int>({0, 0, 1, 2}); n > 0; --n) spec.conditions.push_back(MakeCondition());
+    for (int n = Pick<int>({0, 0, 1, 2}); n > 0; --n) {
+      spec.adapters.push_back({Pick<std::string>({"grain", "secret"}, {"grane", "", "../x"}),
+                               Pick<std::optional<double>>({std::nullopt, 0, -1.5}, {2, kNaN})});
+    }
     spec.kernels.profile = Pick<std::string>({"", "reference"});
     spec.preview = {Pick<int>({0, 1, 5}, {-1}), Pick<int>({0, 32, 512}, {513, kMin})};
     if (Chance(2)) spec.encoding.crf = Pick<int>({0, 51, 30}, {52});

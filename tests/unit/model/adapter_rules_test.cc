@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/adapter_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/model/example_card.h"
+#include "tests/unit/model/resolve_example.h"
+
+namespace reel::model {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+auto Asking(std::vector<RequestAdapter> adapters) {
+  return With([&](GenerationSpec& spec) { spec.adapters = std::move(adapters); });
+}
+
+TEST(RequestAdapters, AreResolvedToTheirFilesAndScalesInOrderOfNames) {
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.adapters = {{"secret", -0.5}, {"grain", {}}};
+  const Resolution resolved = ResolveExample(sent);
+  ASSERT_THAT(resolved.violations, IsEmpty());
+  EXPECT_THAT(resolved.spec.adapters,
+              ElementsAre(RequestAdapter{"grain", 1, std::string(64, 'a')},
+                          RequestAdapter{"secret", -0.5, std::string(64, 'c')}));
+  EXPECT_EQ(ResolveExample(resolved.spec).spec, resolved.spec);
+}
+
+TEST(RequestAdapters, OfScaleZeroAreLeftOut) {
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.adapters = {{"turn", 0}, {"grain", 1}, {"secret", 1}};
+  const Resolution resolved = ResolveExample(sent);
+  EXPECT_THAT(resolved.violations, IsEmpty());
+  EXPECT_THAT(resolved.spec.adapters, SizeIs(2));
+}
+
+TEST(RequestAdapters, OfUnknownNamesAreRefusedWithTheNearest) {
+  EXPECT_THAT(Asking({{"grian", {}}}),
+              ElementsAre(Violation("adapters[0].name", "nearest: grain")));
+  EXPECT_THAT(Asking({{"grain", {}}, {"../../etc/passwd", {}}}),
+              ElementsAre(Violation("adapters[1].name", "no adapter of this model")));
+}
+
+TEST(RequestAdapters, OfAModelWithoutAnyAreRefused) {
+  ModelCard card = ExampleCard();
+  card.adapters.clear();
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.adapters = {{"grain", {}}};
+  EXPECT_THAT(Resolve(sent, card, {}, 0).violations,
+              ElementsAre(Violation("adapters[0].name", "takes no adapters")));
+}
+
+TEST(RequestAdapters, HaveScalesWithinTheirOwnBound) {
+  EXPECT_THAT(Asking({{"grain", 1.5}, {"secret", -4}}), IsEmpty());
+  EXPECT_THAT(Asking({{"grain", -1.6}}), ElementsAre(Violation("adapters[0].scale", "-1.5")));
+  EXPECT_THAT(Asking({{"secret", std::numeric_limits<double>::quiet_NaN()}}),
+              ElementsAre(Violation("adapters[0].scale", "4")));
+  EXPECT_THAT(Asking({{"secret", 1e308}}), ElementsAre(Violation("adapters[0].scale", "4")));
+}
+
+TEST(RequestAdapters, MayNameTheFileThatTheyMean) {
+  EXPECT_THAT(Asking({{"grain", 1, std::string(64, 'a')}}), IsEmpty());
+  EXPECT_THAT(Asking({{"grain", 1, std::string(64, 'b')}}),
+              ElementsAre(Violation("adapters[0].sha256", std::string(64, 'a'))));
+}
+
+TEST(RequestAdapters, AreNamedOnceAndFewAndOfFewRanks) {
+  EXPECT_THAT(Asking({{"grain", 1}, {"grain", 0.5}}),
+              ElementsAre(Violation("adapters[1].name", "twice")));
+  EXPECT_THAT(Asking(std::vector<RequestAdapter>(9, {"grain", 1})),
+              ElementsAre(Violation("adapters", "8")));
+  EXPECT_THAT(Asking({{"turn", 1}, {"secret", 1}}),  // 33 take 64, 8 take 32
+              ElementsAre(Violation("adapters", "96 together")));
+}
+
+// As a worker does with what the front resolved, and a command line that names files.
+TEST(RequestAdapters, WithAPathAreNotLookedUpAgain) {
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.adapters = {{"b.safetensors", 0.5, "", "/files/b"}, {"a.safetensors", {}, "", "/files/a"}};
+  ModelCard card = ExampleCard();
+  card.adapters.clear();
+  const Resolution resolved = Resolve(sent, card, {}, 0);
+  EXPECT_THAT(resolved.violations, IsEmpty());
+  EXPECT_EQ(resolved.spec.adapters[1].path, "/files/b");
+  EXPECT_EQ(Resolve(resolved.spec, card, {}, 0).spec, resolved.spec);
+  sent.adapters[0].scale = 4.5;
+  EXPECT_THAT(Resolve(sent, card, {}, 0).violations,
+              ElementsAre(Violation("adapters[0].scale", "4")));
+}
+
+// What a tenant may not use answers as if it were not there.
+TEST(RequestAdapters, OfOtherTenantsAreUnknown) {
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.adapters = {{"secret", {}}};
+  const ModelCard card = ExampleCard();
+  EXPECT_THAT(ResolveFor("acme", sent, card, {}, 0).violations, IsEmpty());
+  const auto refused = ResolveFor("other", sent, card, {}, 0).violations;
+  ModelCard without = card;
+  without.adapters.pop_back();
+  const auto unknown = Resolve(sent, without, {}, 0).violations;
+  ASSERT_THAT(refused, SizeIs(1));
+  EXPECT_EQ(refused[0].description, unknown[0].description);
+  EXPECT_THAT(refused, ElementsAre(Violation("adapters[0].name", "no adapter of this model")));
+}
+
+}  // namespace
+}  // namespace reel::model
