@@ -35,4 +35,13 @@ std::vector<model::FixedAdapter> AdaptersOfFlags(const std::vector<std::string>&
   return adapters;
 }
 
+std::vector<model::RequestAdapter> RequestAdaptersOf(
+    const std::vector<model::FixedAdapter>& adapters) {
+  std::vector<model::RequestAdapter> wanted;
+  for (const model::FixedAdapter& adapter : adapters) {
+    wanted.push_back({adapter.name, adapter.scale, "", adapter.path});
+  }
+  return wanted;
+}
+
 }  // namespace reel::render

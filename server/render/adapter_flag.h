@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/fixed_adapter.h"
+#include "model/request_adapter.h"
 
 namespace reel::render {
 
@@ -16,5 +17,9 @@ model::FixedAdapter AdapterOfFlag(const std::string& word);
 std::string AdapterProblem(const std::string& word);
 
 std::vector<model::FixedAdapter> AdaptersOfFlags(const std::vector<std::string>& words);
+
+// The same beside the weights, with --adapter-ranks.
+std::vector<model::RequestAdapter> RequestAdaptersOf(
+    const std::vector<model::FixedAdapter>& adapters);
 
 }  // namespace reel::render

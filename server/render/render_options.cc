@@ -156,6 +156,9 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
          "FILE[:SCALE]: an adapter (LoRA) that is added to the weights; up to 8 times")
       ->check(AdapterProblem)
       ->allow_extra_args(false);
+  app.add_option("--adapter-ranks", options.adapter_ranks,
+                 "Keep the adapters beside the weights, as a server does with those of requests: "
+                 "room for ranks of so many together, a multiple of 32 up to 256");
   app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
   app.add_option("--random-weights", options.random_weights,
                  "Seed of random weights, for benchmarks with a folder that has only "
@@ -244,7 +247,8 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.dtype = options.dtype;
   load.text_folder = options.text_folder;
   load.parts = options.parts;
-  load.adapters = options.adapters;
+  load.adapter_ranks = options.adapter_ranks;
+  if (options.adapter_ranks == 0) load.adapters = options.adapters;
   load.manifest_file = options.manifest_file;
   load.random_weights = options.random_weights;
   load.device_memory = options.device_memory;
@@ -299,6 +303,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   }
   if (!options.spec.seed) options.spec.seed = 0;
   FillNoise(options.spec);
+  if (options.adapter_ranks > 0) options.spec.adapters = RequestAdaptersOf(options.adapters);
   options.exact = EndsWith(options.output, ".safetensors");
   return options;
 }

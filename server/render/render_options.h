@@ -18,6 +18,7 @@ struct RenderOptions {
   std::string text_folder;  // for a single-file model; empty: beside it
   std::vector<model::PartFile> parts;
   std::vector<model::FixedAdapter> adapters;
+  int adapter_ranks = 0;  // above 0: the adapters are beside the weights, as requests have them
   std::string manifest_file;
   std::optional<uint64_t> random_weights;  // the seed of values in place of stored ones
   std::vector<ConditionFile> conditions;

@@ -128,6 +128,15 @@ TEST(ParseRenderOptions, AnAdapterIsAFileAndItsScale) {
                                               {"turn", "turn", 1},
                                               {"odd:name", "odd:name", 1},
                                               {"back", "back", -4}}));
+  // Beside the weights, as a server has those of requests.
+  const auto beside = parse({"--adapter", "/a/style.safetensors:0.5", "--adapter-ranks", "64"});
+  ASSERT_TRUE(beside);
+  EXPECT_TRUE(LoadOptionsOf(*beside).adapters.empty());
+  EXPECT_EQ(LoadOptionsOf(*beside).adapter_ranks, 64);
+  EXPECT_EQ(
+      beside->spec.adapters,
+      (std::vector<model::RequestAdapter>{{"style.safetensors", 0.5, "", "/a/style.safetensors"}}));
+  EXPECT_TRUE(options->spec.adapters.empty());
   for (const char* wrong : {"a:4.5", "a:-5", "a:nan", "a:inf", "a:1e308", ":1", ""}) {
     ::testing::internal::CaptureStderr();
     EXPECT_FALSE(parse({"--adapter", wrong})) << wrong;
