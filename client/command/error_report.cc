@@ -38,6 +38,7 @@ constexpr FieldFlag kFlags[] = {
     {"spec.modality_scale", "--modality-scale"},
     {"spec.audio_modality_scale", "--audio-modality-scale"},
     {"spec.condition_crf", "--image-crf"},
+    {"spec.adapters", "--adapter"},
     {"spec.sound", "--no-sound"},
     {"spec.seed", "--seed"},
     {"spec.preset", "--preset"},

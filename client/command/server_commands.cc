@@ -72,6 +72,21 @@ std::string WeightsText(const v1::Model& model) {
   return text;
 }
 
+// Those that requests may name, a line each.
+std::string DescribeAdapters(const v1::ListModelsResponse& models) {
+  TextTable table({"ADAPTER", "MODEL", "RANK", "SIZE", "MOST SCALE", "SHA256"});
+  bool any = false;
+  for (const v1::Model& model : models.models()) {
+    for (const v1::AdapterInfo& adapter : model.adapters()) {
+      any = true;
+      table.AddRow({adapter.name(), model.name(), absl::StrCat(adapter.rank()),
+                    HumanBytes(adapter.bytes()), absl::StrCat(adapter.max_scale()),
+                    adapter.sha256().substr(0, 12)});
+    }
+  }
+  return any ? absl::StrCat("\n", table.Render()) : "";
+}
+
 // "LTX-Video 0.9.5 + style x 0.5", with the adapters in its weights.
 std::string FamilyText(const v1::Model& model) {
   std::string text = model.family();
@@ -104,7 +119,7 @@ std::string DescribeModels(const v1::ListModelsResponse& models) {
          absl::StrFormat("%d, %dk+1", limits.max_frames(), model.temporal_multiple()),
          absl::StrJoin(model.presets(), ", "), absl::StrJoin(model.lossy_kernel_profiles(), ", ")});
   }
-  return table.Render() + DescribeProblems(models);
+  return table.Render() + DescribeAdapters(models) + DescribeProblems(models);
 }
 
 // "gpu0*" where it runs (the star: chosen by the profile auto), then why it does not run elsewhere.

@@ -38,6 +38,7 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out")
       ->check(WhyNotSeed);
   conditions_.AddTo(command);
+  adapters_.AddTo(command);
   command.add_option("--preset", preset_, "A named set of the model's defaults")->check(WhyEmpty);
   if (use != SpecUse::kComparison) {
     command
@@ -83,6 +84,7 @@ v1::VideoSpec SpecFlags::Values() const {
   spec.set_preset(preset_);
   spec.set_worker(worker_);
   guidance_.Fill(spec);
+  adapters_.Fill(spec);
   if (seed_) spec.set_seed(*seed_);
   if (no_sound_) spec.set_sound(false);
   if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/command/adapter_flags.h"
 #include "client/command/condition_flags.h"
 #include "client/command/guidance_flags.h"
 #include "client/command/session.h"
@@ -43,6 +44,7 @@ class SpecFlags {
   std::map<std::string, std::string> kernels_;
   GuidanceFlags guidance_;
   ConditionFlags conditions_;
+  AdapterFlags adapters_;
 
   int width_ = 0, height_ = 0, frames_ = 0, steps_ = 0, preview_every_ = 0;
   double fps_ = 0;

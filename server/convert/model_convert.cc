@@ -72,6 +72,16 @@ v1::Model CardToProto(const model::ModelCard& card) {
     added.set_scale(adapter.scale);
     added.set_sha256(adapter.sha256);
   }
+  proto.set_adapter_ranks(card.adapter_ranks);
+  for (const model::AdapterOffer& adapter : card.adapters) {
+    if (!adapter.tenants.empty()) continue;
+    v1::AdapterInfo& added = *proto.add_adapters();
+    added.set_name(adapter.name);
+    added.set_sha256(adapter.sha256);
+    added.set_rank(static_cast<int32_t>(adapter.rank));
+    added.set_bytes(adapter.bytes);
+    added.set_max_scale(adapter.max_scale);
+  }
   return proto;
 }
 
@@ -97,6 +107,14 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   for (const v1::Adapter& adapter : proto.fixed_adapters()) {
     card.fixed_adapters.push_back(
         {.name = adapter.name(), .path = "", .scale = adapter.scale(), .sha256 = adapter.sha256()});
+  }
+  card.adapter_ranks = proto.adapter_ranks();
+  for (const v1::AdapterInfo& adapter : proto.adapters()) {
+    card.adapters.push_back({.name = adapter.name(),
+                             .sha256 = adapter.sha256(),
+                             .rank = adapter.rank(),
+                             .bytes = adapter.bytes(),
+                             .max_scale = adapter.max_scale()});
   }
   return card;
 }

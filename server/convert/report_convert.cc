@@ -285,6 +285,9 @@ worker::v1::Assign AssignmentToProto(const Assignment& assignment) {
   }
   proto.set_alone(assignment.alone);
   proto.set_trace_id(assignment.ref.trace_id);
+  for (const model::RequestAdapter& adapter : assignment.spec.adapters) {
+    proto.add_adapter_paths(adapter.path);
+  }
   return proto;
 }
 
@@ -296,6 +299,11 @@ Assignment AssignmentFromProto(const worker::v1::Assign& proto) {
   if (proto.has_time_left()) assignment.time_left = FromProtoDuration(proto.time_left());
   assignment.alone = proto.alone();
   assignment.ref.trace_id = proto.trace_id();
+  std::vector<model::RequestAdapter>& adapters = assignment.spec.adapters;
+  const auto named = std::min(adapters.size(), static_cast<size_t>(proto.adapter_paths_size()));
+  for (size_t i = 0; i < named; ++i) {
+    adapters[i].path = proto.adapter_paths(static_cast<int>(i));
+  }
   return assignment;
 }
 

@@ -2,6 +2,7 @@
 // Converts VideoSpec to GenerationSpec and back. A reflection-driven test fails for a field that is
 // missing here.
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -58,6 +59,24 @@ void SetCondition(const model::Condition& condition, bool with_bytes, v1::Condit
   proto.set_content_type(condition.content_type);
   proto.set_size_bytes(condition.size_bytes);
   proto.set_sha256(condition.sha256);
+}
+
+// A path is never part of the API.
+void SetAdapters(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
+  for (const model::RequestAdapter& adapter : spec.adapters) {
+    v1::Adapter& added = *proto.add_adapters();
+    added.set_name(adapter.name);
+    if (adapter.scale) added.set_scale(*adapter.scale);
+    added.set_sha256(adapter.sha256);
+  }
+}
+
+void TakeAdapters(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
+  for (const v1::Adapter& adapter : proto.adapters()) {
+    spec.adapters.push_back({adapter.name(),
+                             adapter.has_scale() ? std::optional(adapter.scale()) : std::nullopt,
+                             adapter.sha256()});
+  }
 }
 
 model::VideoCodec CodecFromProto(v1::VideoCodec codec) {
@@ -198,6 +217,7 @@ model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
   for (const v1::Condition& condition : proto.conditions()) {
     spec.conditions.push_back(ConditionFromProto(condition));
   }
+  TakeAdapters(proto, spec);
   TakeChoices(proto, spec);
   spec.worker = proto.worker();
   return spec;
@@ -231,6 +251,7 @@ v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   for (const model::Condition& condition : spec.conditions) {
     SetCondition(condition, with_bytes, *proto.add_conditions());
   }
+  SetAdapters(spec, proto);
   SetChoices(spec, proto);
   proto.set_worker(spec.worker);
   return proto;

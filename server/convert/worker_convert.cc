@@ -133,6 +133,7 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   if (options.offload != model::Offload()) {
     *proto.mutable_offload() = OffloadToProto(options.offload);
   }
+  proto.set_adapter_ranks(options.adapter_ranks);
   if (options.random_weights) proto.mutable_random_weights()->set_seed(*options.random_weights);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
@@ -146,6 +147,7 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
           .text_folder = proto.text_folder(),
           .parts = PartsFromProto(proto.parts()),
           .adapters = AdaptersFromProto(proto.adapters()),
+          .adapter_ranks = proto.adapter_ranks(),
           .manifest_file = proto.manifest_file(),
           .random_weights = proto.has_random_weights()
                                 ? std::optional(proto.random_weights().seed())

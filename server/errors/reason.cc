@@ -20,8 +20,8 @@ constexpr ReasonRow kRows[] = {
     {Reason::kModelUnloaded, "MODEL_UNLOADED", StatusCode::kFailedPrecondition,
      "The model was taken out of service, before the request or while its video waited."},
     {Reason::kModelReplaced, "MODEL_REPLACED", StatusCode::kFailedPrecondition,
-     "The model was replaced while the video waited, and the new one does not take its request as "
-     "it was admitted."},
+     "The model, or an adapter of the request, was replaced while the video waited, and the new "
+     "one does not take its request as it was admitted."},
     {Reason::kWorkerNotFound, "WORKER_NOT_FOUND", StatusCode::kNotFound,
      "No worker of this name is configured."},
     {Reason::kServiceNotFound, "SERVICE_NOT_FOUND", StatusCode::kNotFound,

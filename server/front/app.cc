@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/convert/proto_duration.h"
+#include "server/front/adapter_registry.h"
 #include "server/front/app_parts.h"
 #include "server/front/config/address.h"
 #include "server/front/config/collector_address.h"
@@ -24,6 +25,7 @@
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/metrics/metrics.h"
+#include "server/front/model_reload.h"
 #include "server/front/neighbourhood.h"
 #include "server/front/node/fleet_service.h"
 #include "server/front/node/node_options.h"
@@ -90,6 +92,7 @@ struct App::Impl {
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   SystemClock clock;
   FileOps file_ops;
+  AdapterRegistry adapters;
   StoredMessages serializer;
   Metrics metrics;
   std::unique_ptr<Authorizer> authorizer;
@@ -176,10 +179,11 @@ absl::Status App::Impl::StartJobs() {
                                          MakeSharedStore(config(), objects.get(), *media),
                                          MakeDiskProbe(folder->path(), *media));
   comparer = MakeFramesComparer(options);
+  JobOptions jobs = MakeJobOptions(options, names);
+  REEL_ASSIGN_OR_RETURN(jobs.adapters, adapters.Read(config()));
   dispatcher = std::make_unique<Dispatcher>(
-      MakeJobOptions(options, names),
-      SchedulerParts{*store, *media, *host, metrics.jobs(), fleet->clock(), serializer, *fleet,
-                     traced_ends.get(), comparer.get()});
+      std::move(jobs), SchedulerParts{*store, *media, *host, metrics.jobs(), fleet->clock(),
+                                      serializer, *fleet, traced_ends.get(), comparer.get()});
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   REEL_RETURN_IF_ERROR(JoinFleet(node));
   return host->Start(*dispatcher);
@@ -370,17 +374,7 @@ void App::Reload() {
   ReloadModels();
 }
 
-void App::ReloadModels() {
-  if (impl_->options.read_again == nullptr || impl_->config().fleet().gateway()) return;
-  const LoadedConfig loaded = impl_->options.read_again();
-  for (const std::string& problem : loaded.problems) {
-    Log(LogLevel::kError, "the configuration is invalid; the models stay as they are",
-        {{"error", problem}});
-  }
-  if (!loaded.problems.empty()) return;
-  Log(LogLevel::kInfo, "read the models of the configuration; other changes need a restart");
-  impl_->dispatcher->SetModels(SourcesOf(loaded.config));
-}
+void App::ReloadModels() { ReadModelsAgain(impl_->options, impl_->adapters, *impl_->dispatcher); }
 
 void App::ReloadTokens() {
   const std::string& path = impl_->config().auth().tokens_file();

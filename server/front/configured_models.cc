@@ -32,6 +32,7 @@ model::LoadOptions LoadOptionsOf(const config::v1::Model& model,
   options.text_folder = model.text_folder();
   options.parts = PartsFromProto(model.parts());
   options.adapters = AdaptersOf(model, config);
+  options.adapter_ranks = model.adapter_ranks();
   options.warm_up = WarmUpFromProto(model.warm_up());
   options.on_demand = model.on_demand();
   options.offload = OffloadFromProto(model.offload());

@@ -142,11 +142,13 @@ const model::ModelCard* FindCard(const std::string& name, const std::vector<Serv
 }
 
 // The spec is checked here only to complete the list; admission checks it again.
-absl::Status Refuse(Violations violations, const model::GenerationSpec& spec,
-                    const RequestRules& rules, const std::vector<ServedModel>& models) {
+absl::Status Refuse(Violations violations, const NewJob& job, const RequestRules& rules,
+                    const std::vector<ServedModel>& models) {
+  const model::GenerationSpec& spec = job.spec;
   const model::ModelCard* card = FindCard(spec.model, models);
-  Violations more = card != nullptr ? model::Resolve(spec, *card, rules.limits, 0).violations
-                                    : model::CheckWithoutCard(spec, rules.limits);
+  Violations more = card != nullptr
+                        ? model::ResolveFor(job.tenant, spec, *card, rules.limits, 0).violations
+                        : model::CheckWithoutCard(spec, rules.limits);
   for (model::FieldViolation& violation : more) {
     violation.field = "spec." + violation.field;
     violations.push_back(std::move(violation));
@@ -186,7 +188,7 @@ NewJob WithExtras(const Request& request, const Asker& asker, const RequestRules
 
 absl::StatusOr<NewJob> Checked(NewJob job, Violations violations, const RequestRules& rules,
                                const std::vector<ServedModel>& models) {
-  if (!violations.empty()) return Refuse(std::move(violations), job.spec, rules, models);
+  if (!violations.empty()) return Refuse(std::move(violations), job, rules, models);
   return job;
 }
 

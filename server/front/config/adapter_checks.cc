@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "model/request_adapter.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/config_checks.h"
 #include "server/front/config/field_format.h"
@@ -70,6 +71,17 @@ void CheckOfModel(const std::string& at, const config::v1::Model& model,
   }
 }
 
+// Room for adapters of requests.
+void CheckRanks(const std::string& at, const config::v1::Model& model, ConfigFindings& findings) {
+  const int ranks = model.adapter_ranks();
+  if (ranks % model::kAdapterSlot != 0) {
+    findings.Problem(at, absl::StrCat("must be a multiple of ", model::kAdapterSlot, ": ", ranks));
+  }
+  if (ranks > 0 && model.has_test_card()) {
+    findings.Problem(at, "the test card has no weights; leave it out");
+  }
+}
+
 }  // namespace
 
 void CheckAdapters(const ServerConfig& config, ConfigFindings& findings) {
@@ -78,6 +90,7 @@ void CheckAdapters(const ServerConfig& config, ConfigFindings& findings) {
   const Registered registered = CheckRegistered(config, findings);
   for (int i = 0; i < config.models_size(); ++i) {
     CheckOfModel(absl::StrCat("models[", i, "].adapters"), config.models(i), registered, findings);
+    CheckRanks(absl::StrCat("models[", i, "].adapter_ranks"), config.models(i), findings);
   }
 }
 

@@ -256,6 +256,31 @@ void ReadMessage(const char* name, const char* plain, FieldReader& reader,
   if (!read.ok()) reader.Violate(name, std::string(read.message()));
 }
 
+// Adapters by name: a list of names, or of {"name", "scale"}; in a form as JSON.
+void ReadLoras(FieldReader& reader, v1::VideoSpec& spec) {
+  const Json* value = reader.Find("loras");
+  if (value == nullptr) return;
+  const std::string list = value->is_string()
+                               ? value->get<std::string>()
+                               : value->dump(-1, ' ', false, Json::error_handler_t::replace);
+  absl::StatusOr<Json> fields = ParseJsonObject(absl::StrCat("{\"adapters\":", list, "}"));
+  bool is_list = fields.ok() && fields->size() == 1 && (*fields)["adapters"].is_array();
+  if (is_list) {
+    for (Json& one : (*fields)["adapters"]) {
+      if (one.is_string()) one = Json{{"name", one}};
+      is_list = is_list && one.is_object();
+    }
+  }
+  if (!is_list) {
+    return reader.Violate("loras", R"(must be a list of {"name": NAME, "scale": NUMBER})");
+  }
+  v1::VideoSpec named;
+  const absl::Status read =
+      ReadJson(fields->dump(-1, ' ', false, Json::error_handler_t::replace), named);
+  if (!read.ok()) return reader.Violate("loras", std::string(read.message()));
+  spec.mutable_adapters()->Swap(named.mutable_adapters());
+}
+
 void ReadPriority(FieldReader& reader, v1::CreateVideoRequest& request) {
   const std::string name = absl::AsciiStrToUpper(reader.Text("priority"));
   if (name.empty()) return;
@@ -322,6 +347,7 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   }
   ReadMessage("kernels", "profile", reader, *spec.mutable_kernels());
   if (spec.kernels().ByteSizeLong() == 0) spec.clear_kernels();
+  ReadLoras(reader, spec);
   ReadMessage("preview", "every_steps", reader, *spec.mutable_preview());
   if (spec.preview().ByteSizeLong() == 0) spec.clear_preview();
 }
@@ -358,6 +384,7 @@ std::string FacadeNameOf(std::string_view path) {
   if (path == "width" || path == "height") return "size";
   if (path == "frame_rate") return "fps";
   if (path.substr(0, path.find('[')) == "conditions") return kReference;
+  if (path.substr(0, path.find('[')) == "adapters") return "loras";
   return std::string(path.substr(0, path.find('.')));
 }
 

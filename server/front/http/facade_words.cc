@@ -27,6 +27,7 @@ constexpr FacadeWord kWords[] = {
     {"negative_prompt", WordKind::kText},
     {"sound", WordKind::kFlag},
     {"input_reference", WordKind::kReference},
+    {"loras", WordKind::kAdapters},
     {"preview", WordKind::kPreview},
     {"priority", WordKind::kText},
     {"timeout", WordKind::kNumber},

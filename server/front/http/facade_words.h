@@ -11,7 +11,17 @@
 namespace reel::front {
 
 // What a field may hold. Numbers may be texts, as forms have them, and so may objects, as JSON.
-enum class WordKind { kText, kNumber, kWhole, kFlag, kObject, kKernels, kPreview, kReference };
+enum class WordKind {
+  kText,
+  kNumber,
+  kWhole,
+  kFlag,
+  kObject,
+  kKernels,
+  kPreview,
+  kReference,
+  kAdapters
+};
 
 struct FacadeWord {
   std::string_view name;

@@ -104,6 +104,12 @@ Json WordSchema(WordKind kind, Json& schemas) {
       return {{"anyOf",
                {{{"type", {"integer", "string"}}},
                 AddMessageSchema(*v1::PreviewOptions::descriptor(), schemas)}}};
+    case WordKind::kAdapters:
+      return {{"description", "Adapters of the model by name, each with a scale."},
+              {"anyOf",
+               {{{"type", "string"}},
+                {{"type", "array"},
+                 {"items", AddMessageSchema(*v1::Adapter::descriptor(), schemas)}}}}};
     case WordKind::kReference:
       return {{"description", "A data: URL of a picture or clip; nothing is fetched."},
               {"anyOf",

@@ -219,7 +219,8 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
     if (!violations.empty()) return MakeInvalid(Reason::kInvalidSpec, violations);
     return card.status();
   }
-  model::Resolution resolved = model::Resolve(job.spec, **card, options_.limits, fresh_seed);
+  model::Resolution resolved =
+      model::ResolveFor(job.tenant, job.spec, **card, options_.limits, fresh_seed);
   AddPrefixed(std::move(resolved.violations), violations);
   CheckBytes(job.spec, violations);
   CheckWorker(job.spec.worker, violations);

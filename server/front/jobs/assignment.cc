@@ -51,8 +51,11 @@ void Assigner::SendWith(const std::string& id, int attempt,
                         std::vector<MediaStore::Blob> conditions) {
   ActiveJob* job = parts_.jobs.FindAttempt(id, attempt);
   const HeldJob* held = parts_.fleet.FindHeld(id);
-  if (job == nullptr || held == nullptr || !parts_.jobs.Apply(*job, JobEvent::kSent)) return;
+  if (job == nullptr || held == nullptr) return;
   Assignment assignment = AssignmentOf(*job, held->order_key);
+  const absl::Status found = FindAdapters(parts_.fleet.FindCard(job->need.model), assignment.spec);
+  if (!found.ok()) return parts_.endings.Fail(*job, JobEvent::kEnded, found);
+  if (!parts_.jobs.Apply(*job, JobEvent::kSent)) return;
   for (size_t i = 0; i < conditions.size() && i < assignment.spec.conditions.size(); ++i) {
     assignment.spec.conditions[i].bytes = std::move(conditions[i]);
   }

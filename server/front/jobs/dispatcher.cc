@@ -141,6 +141,12 @@ void Dispatcher::Delete(const Reach& reach, const std::string& id,
   });
 }
 
+void Dispatcher::SetAdapters(std::vector<RegisteredAdapter> adapters) {
+  Post([this, adapters = std::move(adapters)]() mutable {
+    scheduler_.SetAdapters(std::move(adapters));
+  });
+}
+
 void Dispatcher::SetModels(std::vector<ModelSource> models) {
   Post([this, models = std::move(models)]() mutable { scheduler_.SetModels(std::move(models)); });
 }

@@ -31,6 +31,8 @@ class Dispatcher final : public WorkerEvents {
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
   // The configuration has changed: what is new or different is loaded, what is gone is unloaded.
   void SetModels(std::vector<ModelSource> models);
+  // What requests may name from now on.
+  void SetAdapters(std::vector<RegisteredAdapter> adapters);
   // Reads the clock again, for tests that set it.
   void Poke();
   // Blocks until everything that was posted so far is done.

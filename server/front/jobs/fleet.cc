@@ -10,7 +10,8 @@
 #include "server/errors/error.h"
 
 namespace reel::front {
-Fleet::Fleet(const JobOptions& options) : WorkerTable(options) {
+Fleet::Fleet(const JobOptions& options)
+    : WorkerTable(options), adapters_(options.adapters) {
   for (const ModelSource& model : options.models) served_.push_back(model.load.name);
   Publish();
 }
@@ -56,7 +57,7 @@ std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
 }
 
 void Fleet::SetCard(const model::ModelCard& card) {
-  cards_[card.name] = card;
+  adapters_.PutInto(cards_[card.name] = card);
   Publish();
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
 #include "model/model_card.h"
+#include "server/front/jobs/adapter_offers.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/kernels_elsewhere.h"
 #include "server/front/scheduling/job_options.h"
@@ -37,6 +38,13 @@ class Fleet : public WorkerTable {
   // It can be loaded there on demand.
   void SetKnown(const std::string& worker, const model::ModelCard& card);
   void SetFailed(const std::string& worker, const ModelFailed& failed);
+
+  // What requests may name from now on: of each model with room those that are for it.
+  void SetAdapters(std::vector<RegisteredAdapter> adapters) {
+    adapters_ = AdapterOffers(std::move(adapters));
+    for (auto& [name, card] : cards_) adapters_.PutInto(card);
+    Publish();
+  }
 
   // What other servers of a fleet have.
   KernelsElsewhere& elsewhere() { return elsewhere_; }
@@ -84,6 +92,7 @@ class Fleet : public WorkerTable {
   std::set<std::string> on_demand_;
   bool models_gone_ = false;
   int64_t uses_ = 0;
+  AdapterOffers adapters_;
   KernelsElsewhere elsewhere_;
   bool changed_ = false;
 

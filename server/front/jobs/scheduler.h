@@ -105,6 +105,9 @@ class Scheduler {
     drain_.Start(propagation, limit, std::move(done));
   }
 
+  void SetAdapters(std::vector<RegisteredAdapter> adapters) {
+    fleet_.SetAdapters(std::move(adapters));
+  }
   void SetModels(std::vector<ModelSource> models) {
     shadows_.GiveUp();
     models_.SetSources(std::move(models));

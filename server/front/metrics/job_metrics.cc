@@ -11,7 +11,7 @@ namespace {
 
 using prometheus::Registry;
 
-constexpr size_t kMaxTenants = 16;
+constexpr size_t kMaxTenants = 16, kMaxAdapters = 32;
 constexpr char kOther[] = "other";
 
 prometheus::Counter& Counter(Registry& registry, const char* name, const char* help) {
@@ -74,6 +74,10 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
       restarted_(Counter(registry, "reel_restarted_jobs_total", "Jobs that began again.")),
       preempted_(Counter(registry, "reel_preemptions_total",
                          "Running jobs that were parked for another.")),
+      adapter_jobs_(prometheus::BuildCounter()
+                        .Name("reel_adapter_jobs_total")
+                        .Help("Jobs that ended, by the adapters that they named.")
+                        .Register(registry)),
       queue_depth_(Gauge(registry, "reel_queue_depth", "Jobs that wait.")),
       backlog_(Gauge(registry, "reel_queue_backlog_seconds",
                      "Predicted device time of queued and running work, of all devices together.")),
@@ -137,11 +141,21 @@ void JobMetrics::JobEnded(const Video& video, bool detached) {
     (tenant != tenant_seconds_.end() ? tenant : tenant_seconds_.find(kOther))
         ->second->Increment(std::max(0.0, video.stats->device_seconds));
   }
+  CountAdapters(video.spec);
   if (video.state != VideoState::kSucceeded) return;
   frames_.Increment(video.spec.num_frames);
   if (video.media.sample_rate > 0) sound_.Increment(absl::ToDoubleSeconds(video.media.duration));
   output_bytes_.Increment(static_cast<double>(video.media.size_bytes));
   if (video.stats) CountStages(*video.stats);
+}
+
+void JobMetrics::CountAdapters(const model::GenerationSpec& spec) {
+  for (const model::RequestAdapter& adapter : spec.adapters) {
+    const bool has_room = adapters_.size() < kMaxAdapters;
+    if (has_room) adapters_.insert(adapter.name);
+    const std::string& label = adapters_.contains(adapter.name) ? adapter.name : kOther;
+    adapter_jobs_.Add({{"adapter", label}}).Increment();
+  }
 }
 
 void JobMetrics::CountStages(const model::RunStats& stats) {

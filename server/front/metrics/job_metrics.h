@@ -48,6 +48,7 @@ class JobMetrics final : public JobObserver {
   void EstimateChecked(absl::Duration estimated, absl::Duration actual, bool within_p90) override;
 
  private:
+  void CountAdapters(const model::GenerationSpec& spec);
   void CountStages(const model::RunStats& stats);
 
   RefusalMetrics& refusals_;
@@ -63,6 +64,8 @@ class JobMetrics final : public JobObserver {
   prometheus::Counter& output_bytes_;
   prometheus::Counter& restarted_;
   prometheus::Counter& preempted_;
+  prometheus::Family<prometheus::Counter>& adapter_jobs_;
+  std::set<std::string> adapters_;  // that have a label value of their own
   prometheus::Gauge& queue_depth_;
   prometheus::Gauge& backlog_;
   prometheus::Gauge& capacity_;

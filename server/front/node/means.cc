@@ -20,8 +20,21 @@ std::string_view BuiltIn(const std::string& profile) {
 
 }  // namespace
 
+bool Means::HasAdapters(const KnownVideo& video) const {
+  const auto own = adapters.find(video.model);
+  return std::all_of(
+      video.adapters.begin(), video.adapters.end(), [&](const model::RequestAdapter& wanted) {
+        return own != adapters.end() && std::any_of(own->second.begin(), own->second.end(),
+                                                    [&](const model::AdapterOffer& offer) {
+                                                      return offer.name == wanted.name &&
+                                                             offer.sha256 == wanted.sha256;
+                                                    });
+      });
+}
+
 bool Means::CanRun(const KnownVideo& video) const {
   if (!models.contains(video.model)) return false;
+  if (!HasAdapters(video)) return false;
   const auto of_model = calls.find(video.model);
   return std::any_of(workers.begin(), workers.end(), [&](const WorkerInfo& worker) {
     if (!video.worker.empty() && video.worker != worker.name) return false;
@@ -48,6 +61,7 @@ Means MeansOf(const Dispatcher& jobs) {
     if (!model.ready && model.state != ModelState::kOnDemand) continue;
     means.models.insert(model.card.name);
     means.calls[model.card.name] = model.card.calls;
+    if (!model.card.adapters.empty()) means.adapters[model.card.name] = model.card.adapters;
   }
   return means;
 }

@@ -114,6 +114,7 @@ void VideoIndex::Read(const Key& key, const FleetJob& job, KnownVideo& video) {
   video.worker = read->spec.worker;
   video.work = PixelStepsOf(read->spec);
   video.kernels = read->spec.kernels;
+  video.adapters = read->spec.adapters;
   for (const auto& condition : read->spec.conditions) video.conditions.push_back(condition.sha256);
   video.priority = read->priority;
   video.create_time = read->create_time;

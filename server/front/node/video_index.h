@@ -33,6 +33,7 @@ struct KnownVideo {
   int64_t work = 0;                     // as FleetBacklog counts it
   model::KernelSelection kernels;       // as it was resolved
   std::vector<std::string> conditions;  // SHA-256 of each
+  std::vector<model::RequestAdapter> adapters;
   Priority priority = Priority::kNormal;
   absl::Time create_time, deadline;
 };

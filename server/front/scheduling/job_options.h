@@ -36,6 +36,14 @@ struct ModelSource {
   friend bool operator==(const ModelSource&, const ModelSource&) = default;
 };
 
+// An adapter that requests may name.
+struct RegisteredAdapter {
+  model::AdapterOffer offer;
+  std::vector<std::string> models;  // that it is for; empty: all
+
+  friend bool operator==(const RegisteredAdapter&, const RegisteredAdapter&) = default;
+};
+
 // One side of an experiment.
 struct ExperimentArm {
   std::string name;
@@ -57,6 +65,7 @@ struct JobOptions {
   std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (replica.h)
   bool alone = false;   // videos of every name that this folder has had are in its own log
   std::vector<ModelSource> models;  // default first
+  std::vector<RegisteredAdapter> adapters;
   std::map<std::string, TenantOptions> tenants;
   TenantOptions other_tenants;  // of those not named
   std::vector<KernelProfileOptions> kernel_profiles;

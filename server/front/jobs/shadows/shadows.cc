@@ -82,6 +82,7 @@ void Shadows::Begin(FleetWorker& worker, ShadowCandidate candidate) {
   // What was resolved stays: its worker resolves it again, and must come to the same.
   assignment.spec.kernels.profile = need.profile;
   assignment.spec.kernels.variants = need.variants;
+  if (!FindAdapters(parts_.fleet.FindCard(need.model), assignment.spec).ok()) return;
   assignment.spec.preview.every_steps = 0;
   assignment.order_key = kLastOfAll;
   assignment.time_left = kLongest;

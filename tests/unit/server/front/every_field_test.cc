@@ -109,6 +109,9 @@ std::string TextOf(const config::v1::Tls& tls) { return tls.ShortDebugString(); 
 void DumpOthers(const ServerConfig& config, Dump& dump) {
   dump.Line(config.listen(), config.metrics_listen(), config.health_listen(), config.reflection(),
             TextOf(config.tls()), config.auth().tokens_file(), config.adapter_root());
+  for (const config::v1::Adapter& adapter : config.adapters()) {
+    dump.Line(std::vector<std::string>(adapter.tenants().begin(), adapter.tenants().end()));
+  }
   dump.Line(config.http().listen(), config.http().tls());
   dump.Line(config.data().folder(), config.data().max_bytes(), config.data().replica());
   const config::v1::Timing& timing = config.timing();

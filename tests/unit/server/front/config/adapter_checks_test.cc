@@ -14,6 +14,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::vector<std::string> AdapterProblems(const std::string& text) {
@@ -31,6 +32,19 @@ TEST(AdapterChecks, AModelNamesThoseThatAreRegistered) {
               IsEmpty());
   EXPECT_THAT(AdapterProblems("models { name: 'm' path: '/m' adapters { name: '../x' } }"),
               ElementsAre(AllOf(StartsWith("models[0].adapters[0].name:"), HasSubstr("'../x'"))));
+}
+
+TEST(AdapterChecks, ModelsHaveRoomForThoseOfRequestsInSteps) {
+  const auto problems = [](const std::string& ranks) {
+    return AdapterProblems(
+        absl::StrCat("models { name: 'm' path: '/m' adapter_ranks: ", ranks, " }"));
+  };
+  for (const char* ranks : {"0", "32", "256"}) EXPECT_THAT(problems(ranks), IsEmpty()) << ranks;
+  for (const char* ranks : {"-32", "33", "288"}) {
+    EXPECT_THAT(problems(ranks), Not(IsEmpty())) << ranks;
+  }
+  EXPECT_THAT(AdapterProblems("models { name: 'm' test_card {} adapter_ranks: 32 }"),
+              ElementsAre(AllOf(StartsWith("models[0].adapter_ranks:"), HasSubstr("test card"))));
 }
 
 TEST(AdapterChecks, TheRootIsAbsolute) {

@@ -72,6 +72,23 @@ TEST(FacadeFields, SayTheSameAsJsonAndAsForms) {
   EXPECT_EQ(json->notice, "");
 }
 
+TEST(FacadeFields, LorasAreAdaptersByName) {
+  const auto json =
+      ReadAsk(R"({"prompt": "x", "loras": [{"name": "grain", "scale": -0.5}, "turn"]})");
+  ASSERT_TRUE(json.ok()) << json.status();
+  ASSERT_EQ(json->request.spec().adapters_size(), 2);
+  EXPECT_EQ(json->request.spec().adapters(0).name(), "grain");
+  EXPECT_EQ(json->request.spec().adapters(0).scale(), -0.5);
+  EXPECT_EQ(json->request.spec().adapters(1).name(), "turn");
+  EXPECT_FALSE(json->request.spec().adapters(1).has_scale());
+  EXPECT_EQ(SpecText(ReadAsk("prompt=x&loras=%5B%7B%22name%22%3A%22grain%22%2C%22scale%22%3A-0.5"
+                             "%7D%2C%22turn%22%5D",
+                             kFormBody)),
+            SpecText(json));
+  EXPECT_EQ(SpecText(ReadAsk(R"({"prompt": "x", "loras": []})")),
+            SpecText(ReadAsk(R"({"prompt": "x"})")));
+}
+
 TEST(FacadeFields, SoundIsTrueOrFalse) {
   const auto sound = [](const absl::StatusOr<FacadeAsk>& ask) {
     EXPECT_TRUE(ask.ok()) << ask.status();
@@ -190,6 +207,9 @@ TEST(FacadeFields, WhatCannotBeMeantIsRefusedByName) {
         Case{R"("model": 7)", "model: must be a text"},
         Case{R"("seconds": -1)", "seconds: must be above 0"},
         Case{R"("priority": "urgent")", "priority: must be low"},
+        Case{R"("loras": "grain")", "loras: must be a list"},
+        Case{R"("loras": "[], \"prompt\": \"y\"")", "loras: must be a list"},
+        Case{R"("loras": [{"name": "a", "path": "/etc/passwd"}])", "loras:"},
         Case{R"("kernels": {"profil": "x"})", "kernels:"}}) {
     const auto ask = ReadAsk(absl::StrCat("{\"prompt\": \"x\", ", c.fields, "}"));
     EXPECT_EQ(ReasonText(ask), "INVALID_REQUEST") << c.fields;
@@ -209,6 +229,7 @@ TEST(FacadeFields, PathsHaveTheFacadesNames) {
   EXPECT_EQ(FacadeNameOf("spec.frame_rate"), "fps");
   EXPECT_EQ(FacadeNameOf("spec.conditions[0].strength"), "input_reference");
   EXPECT_EQ(FacadeNameOf("spec.kernels.profile"), "kernels");
+  EXPECT_EQ(FacadeNameOf("spec.adapters[0].scale"), "loras");
   EXPECT_EQ(FacadeNameOf("timeout"), "timeout");
 }
 

@@ -258,7 +258,7 @@ TEST(OpenApi, FieldsOfTheOpenAiShapeAreReadAsDescribed) {
   const json& fields = Schemas()["openai.CreateVideoRequest"]["properties"];
   ASSERT_EQ(fields.size(), AllFacadeWords().size());
   for (const auto& [name, schema] : fields.items()) {
-    // No field holds a list.
+    // No field holds a list of lists.
     json body = {{"prompt", "a red circle"}};
     body[name] = json::array({json::array()});
     const auto refused = client.Post("/v1/videos", body.dump(), kOpenapiJson);

@@ -49,6 +49,37 @@ TEST_F(AssignmentTest, NobodyFillsAStepBesideOneWithMoreThanHalfOfIt) {
   EXPECT_EQ(pool.num_waiting(), 2);
 }
 
+// A worker opens the file that this server has under the name, as long as it is the same.
+TEST_F(AssignmentTest, AdaptersTravelWithTheirFilesAndEndAVideoOnceTheyAreOthers) {
+  StartAll();
+  model::ModelCard card = TestCard();
+  card.adapter_ranks = 64;
+  Load("w0", card);
+  const auto registered = [](const std::string& sum) {
+    return std::vector<RegisteredAdapter>{
+        {{.name = "grain", .sha256 = sum, .path = "/loras/" + sum}, {}}};
+  };
+  dispatcher->SetAdapters(registered("a"));
+  NewJob adapted = Request();
+  adapted.spec.adapters = {{"grain", {}}};
+  const JobPtr first = MustCreate(adapted), second = MustCreate(adapted),
+               waits = MustCreate(adapted);
+  Settle();
+  const Sent sent = Take();
+  EXPECT_EQ(sent.assignment.spec.adapters,
+            (std::vector<model::RequestAdapter>{{"grain", 1, "a", "/loras/a"}}));
+  EXPECT_EQ(first->Snapshot().spec.adapters[0].path, "");  // nobody is told
+  dispatcher->SetAdapters(registered("b"));
+  RunToEnd(sent);
+  RunToEnd(Take());
+  const Video end = WaitForState(*waits, VideoState::kFailed);
+  EXPECT_EQ(ReasonOf(end.error), Reason::kModelReplaced) << end.error;
+  EXPECT_THAT(std::string(end.error.message()), ::testing::HasSubstr("grain"));
+  // What a worker holds is not touched.
+  WaitForState(*first, VideoState::kSucceeded);
+  WaitForState(*second, VideoState::kSucceeded);
+}
+
 TEST_F(AssignmentTest, WhatNoDeviceWillEverRunEnds) {
   StartAll();
   AddWorker("w1");

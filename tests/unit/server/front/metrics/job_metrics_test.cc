@@ -55,6 +55,22 @@ TEST(JobMetrics, ASuccessCountsFramesBytesAndStages) {
   EXPECT_EQ(ValueOf(text, "reel_tenant_gpu_seconds_total{tenant=\"other\"}"), 0);
 }
 
+TEST(JobMetrics, JobsAreCountedByTheAdaptersThatTheyNamedUpToABound) {
+  Metrics metrics({"1", "r", {"auto"}, {}});
+  Video video = Ended(VideoState::kFailed);
+  video.spec.adapters = {{"grain", 1}, {"turn", 0.5}};
+  metrics.jobs().JobEnded(video, false);
+  for (int i = 0; i < 40; ++i) {
+    video.spec.adapters = {{"grain", 1}, {"a" + std::to_string(i), 1}};
+    metrics.jobs().JobEnded(video, true);
+  }
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, "reel_adapter_jobs_total{adapter=\"grain\"}"), 41);
+  EXPECT_EQ(ValueOf(text, "reel_adapter_jobs_total{adapter=\"turn\"}"), 1);
+  EXPECT_EQ(ValueOf(text, "reel_adapter_jobs_total{adapter=\"a29\"}"), 1);
+  EXPECT_EQ(ValueOf(text, "reel_adapter_jobs_total{adapter=\"other\"}"), 10);
+}
+
 TEST(JobMetrics, EndsAreToldApart) {
   Metrics metrics({"1", "r", {"auto"}, {}});
   Video late = Ended(VideoState::kFailed);

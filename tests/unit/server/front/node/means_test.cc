@@ -50,5 +50,28 @@ TEST_F(MeansTest, AServerClaimsOnlyWhatItsKernelsCanRun) {
   EXPECT_EQ(b.pool.num_waiting(), 0);
 }
 
+TEST_F(MeansTest, AServerClaimsOnlyWhatItHasTheAdaptersOf) {
+  model::ModelCard card = TestCard();
+  card.adapter_ranks = 64;
+  const auto registered = [](const std::string& sum) {
+    return std::vector<RegisteredAdapter>{{{.name = "grain", .sha256 = sum, .path = "/l"}, {}}};
+  };
+  Member& a = Add("a");
+  Member& b = Add("b");
+  a.Load("w0", card);
+  b.Load("w0", card);
+  a.dispatcher->SetAdapters(registered("same"));
+  b.dispatcher->SetAdapters(registered("other"));
+  Pass(absl::Seconds(2));
+  NewJob job = a.Request();
+  job.spec.adapters = {{"grain", {}}};
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(a.Ask(job).ok());
+    ASSERT_EQ(WhoRuns(), &a);
+    a.RunToEnd(a.Take());
+  }
+  EXPECT_EQ(b.pool.num_waiting(), 0);
+}
+
 }  // namespace
 }  // namespace reel::front

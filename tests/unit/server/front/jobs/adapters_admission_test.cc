@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adapters that requests name, against those that are registered.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/errors/error.h"
+#include "server/front/jobs/admission.h"
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::front {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AdaptersAdmission : public ::testing::Test {
+ protected:
+  AdaptersAdmission() : fleet_(options_), admission_(options_, fleet_, costs_) {
+    fleet_.SetServed({"card", "late"});
+    request_.tenant = "t";
+    request_.spec.prompt = "a fox";
+  }
+  absl::StatusOr<CheckedRequest> Check() { return admission_.CheckRequest(request_, 7); }
+
+  JobOptions options_;
+  CostModel costs_;
+  Fleet fleet_;
+  Admission admission_;
+  NewJob request_;
+};
+
+TEST_F(AdaptersAdmission, KnowsThoseThatATenantMayUse) {
+  fleet_.SetAdapters({{{.name = "grain", .sha256 = "a"}, {}},
+                      {{.name = "secret", .sha256 = "b", .tenants = {"t"}}, {"card"}},
+                      {{.name = "elsewhere", .sha256 = "c"}, {"late"}}});
+  fleet_.SetCard(TestCard());
+  fleet_.Update(ReadyWorker("w0"));
+  fleet_.SetLoaded("w0", TestCard());
+  model::ModelCard card = TestCard();
+  card.adapter_ranks = 64;
+  fleet_.SetCard(card);
+  request_.spec.adapters = {{"secret", {}}, {"grain", 0.5}};
+  const auto checked = Check();
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  EXPECT_EQ(checked->spec.adapters[0], (model::RequestAdapter{"grain", 0.5, "a"}));
+  EXPECT_EQ(checked->spec.adapters[1], (model::RequestAdapter{"secret", 1, "b"}));
+  request_.tenant = "other";
+  EXPECT_THAT(SerializeError(Check().status()), HasSubstr("spec.adapters[0].name"));
+  request_.tenant = "t";
+  request_.spec.adapters = {{"elsewhere", {}}};
+  EXPECT_THAT(SerializeError(Check().status()), HasSubstr("spec.adapters[0].name"));
+  // A model without room takes none.
+  fleet_.SetCard(TestCard());
+  request_.spec.adapters = {{"grain", {}}};
+  EXPECT_THAT(SerializeError(Check().status()), HasSubstr("takes no adapters"));
+}
+
+}  // namespace
+}  // namespace reel::front
