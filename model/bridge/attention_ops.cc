@@ -43,8 +43,8 @@ bool In8Bits(const Ops& ops, const AttentionOperands<Tensors>& of) {
       kernels::HasE4m3Attention(plan.profile()) || kernels::HasInt8Attention(plan.profile());
   return will_do && plan.Choice("attention").empty() && of.q.is_cuda() &&
          (type == at::kBFloat16 || type == at::kHalf) && !of.bias->defined() &&
-         kernels::HasKeyTiles(of.q.size(3)) && of.k.size(1) >= kManyKeys &&
-         HasVectors(of.q) && HasVectors(of.k) && HasVectors(of.v);
+         kernels::HasKeyTiles(of.q.size(3)) && of.k.size(1) >= kManyKeys && HasVectors(of.q) &&
+         HasVectors(of.k) && HasVectors(of.v);
 }
 
 void AttendIn8Bits(const Ops& ops, const AttentionOperands<Tensors>& of) {

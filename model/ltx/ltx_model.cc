@@ -138,7 +138,7 @@ absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, SharedTe
     const ModelScope scope(device);
     REEL_ASSIGN_OR_RETURN(Transformer transformer,
                           Transformer::Load(plan.transformer, plan.transformer_config, model.dtype,
-                                            device, &shared.transformer));
+                                            device, {.shared = &shared.transformer}));
     REEL_ASSIGN_OR_RETURN(
         VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, model.dtype, device, &shared.vae));
     model.peers.push_back({std::move(transformer), std::move(vae.decoder)});
@@ -226,10 +226,10 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
       PromptEncoder prompts,
       LoadPromptEncoder(options, dtype, place, kPromptCacheBytes, fitted.text_ring()));
   const T5Encoder& text = prompts.encoder();
-  REEL_ASSIGN_OR_RETURN(Transformer transformer,
-                        Transformer::Load(plan.transformer, plan.transformer_config, dtype, place,
-                                          on_group ? &shared.transformer : nullptr, fitted,
-                                          room.get()));
+  REEL_ASSIGN_OR_RETURN(
+      Transformer transformer,
+      Transformer::Load(plan.transformer, plan.transformer_config, dtype, place,
+                        {on_group ? &shared.transformer : nullptr, room.get()}, fitted));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterShelf> shelf,
                         AdapterShelf::Of(std::move(room), AdapterFamily::kLtxVideo));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));

@@ -50,9 +50,9 @@ Ops WithJoined(const Ops& ops, const std::vector<at::Tensor>& adapters) {
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
                                               const TransformerConfig& config, at::ScalarType dtype,
-                                              at::Device device, TensorsByName* shared,
-                                              const FittedLoad& fitted, AdapterRoom* room) {
-  Weights weights(stored, dtype, device, shared, room);
+                                              at::Device device, const LoadExtras& extras,
+                                              const FittedLoad& fitted) {
+  Weights weights(stored, dtype, device, extras.shared, extras.room);
   const int64_t width = config.width();
   Transformer model(config);
   model.proj_in_ = TakeLinear(weights, "proj_in", config.in_channels, width);

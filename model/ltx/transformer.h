@@ -23,6 +23,12 @@ struct FirstBlock {
   at::Tensor added;  // what the block added to its input
 };
 
+// What a transformer may be loaded with; borrowed.
+struct LoadExtras {
+  TensorsByName* shared = nullptr;  // by the loads of a group's devices
+  AdapterRoom* room = nullptr;      // for adapters of requests
+};
+
 // Immutable after loading, but for what is in the columns of its room for adapters. Prepare and
 // Times are for one request, whose adapters are those of `ops`; velocities have those of their
 // inputs.
@@ -30,9 +36,8 @@ class Transformer {
  public:
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
                                           at::ScalarType dtype, at::Device device,
-                                          TensorsByName* shared = nullptr,
-                                          const FittedLoad& fitted = {},
-                                          AdapterRoom* room = nullptr);
+                                          const LoadExtras& extras = {},
+                                          const FittedLoad& fitted = {});
 
   // Adds the blocks' layers in 8 bits, which the profiles "fp8" and "int8" need before their first
   // call; once for each form. Each takes 0.43 of the transformer's bytes in 16 bits as long as the

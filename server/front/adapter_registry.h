@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "reel/config/v1/config.pb.h"
-#include "server/front/jobs/job_options.h"
+#include "server/front/scheduling/job_options.h"
 
 namespace reel::front {
 

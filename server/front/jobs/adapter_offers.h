@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "model/model_card.h"
-#include "server/front/jobs/job_options.h"
+#include "server/front/scheduling/job_options.h"
 
 namespace reel::front {
 

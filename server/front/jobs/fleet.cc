@@ -10,8 +10,7 @@
 #include "server/errors/error.h"
 
 namespace reel::front {
-Fleet::Fleet(const JobOptions& options)
-    : WorkerTable(options), adapters_(options.adapters) {
+Fleet::Fleet(const JobOptions& options) : WorkerTable(options), adapters_(options.adapters) {
   for (const ModelSource& model : options.models) served_.push_back(model.load.name);
   Publish();
 }

@@ -50,7 +50,7 @@ class GroupSteps : public ::testing::TestWithParam<int> {
     const std::string part = folder_.path() + "/transformer";
     const auto stored = WeightSet::OpenFolder(part, "diffusion_pytorch_model");
     const auto config = ReadTransformerConfig(*ReadJsonFile(part + "/config.json"), "");
-    return *Transformer::Load(*stored, *config, at::kFloat, at::kCPU, shared);
+    return *Transformer::Load(*stored, *config, at::kFloat, at::kCPU, {.shared = shared});
   }
 
   std::vector<const Transformer*> Peers() const {
