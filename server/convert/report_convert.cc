@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/convert/report_convert.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>

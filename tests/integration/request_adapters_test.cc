@@ -145,6 +145,9 @@ TEST_F(RequestAdapters, AreInWhatTheServerSaysOfModelsAndVideos) {
   EXPECT_EQ(tiny.adapters(0).rank(), 2);
   EXPECT_EQ(tiny.adapters(0).max_scale(), 2);
   EXPECT_THAT(tiny.adapters(0).sha256(), MatchesRegex("[0-9a-f]{64}"));
+  const ProgramResult shown =
+      RunProgram(BinaryPath("reel"), {"--server", server.address(), "models"});
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("style"), Not(HasSubstr("secret")))) << shown.errors;
   Calls calls(server.Connect());
   v1::VideoSpec spec = TinyModelSpec(17);
   spec.add_adapters()->set_name("style");
@@ -153,6 +156,12 @@ TEST_F(RequestAdapters, AreInWhatTheServerSaysOfModelsAndVideos) {
   ASSERT_EQ(result.finished.spec().adapters_size(), 1);
   EXPECT_EQ(result.finished.spec().adapters(0).scale(), 1);
   EXPECT_EQ(result.finished.spec().adapters(0).sha256(), tiny.adapters(0).sha256());
+  const ProgramResult made = RunProgram(
+      BinaryPath("reel"), {"--server", server.address(), "generate", "a red fox", "--width", "96",
+                           "--height", "64", "--frames", "17", "--steps", "2", "--seed", "1",
+                           "--adapter", "style:-0.5", "-o", folder_.File("by-program.mp4")});
+  EXPECT_EQ(made.status, 0) << made.errors;
+  EXPECT_EQ(server.Metric("reel_adapter_jobs_total", "adapter=\"style\""), 2);
   // What came back is a request for the same video.
   const StreamResult again = calls.Generate(result.finished.spec());
   EXPECT_TRUE(again.file == result.file);
