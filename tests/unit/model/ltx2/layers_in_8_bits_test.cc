@@ -45,7 +45,8 @@ struct HeadDims {
 };
 // Of random weights.
 absl::StatusOr<Transformer> LoadTransformer(const char* version, const HeadDims& dims,
-                                            at::ScalarType dtype, at::Device device) {
+                                            at::ScalarType dtype, at::Device device,
+                                            AdapterRoom* room = nullptr) {
   nlohmann::json file = TinyComponent("transformer", version).config();
   file["attention_head_dim"] = dims.video;
   file["num_layers"] = kBlocks;
@@ -55,7 +56,8 @@ absl::StatusOr<Transformer> LoadTransformer(const char* version, const HeadDims&
   file["cross_attention_dim"] = heads * dims.video;
   const auto config = ReadTransformerConfig(file, "config.json");
   if (!config.ok()) return config.status();
-  return Transformer::Load(*WeightSet::OpenFolder("none", "none", kSeed), *config, dtype, device);
+  return Transformer::Load(*WeightSet::OpenFolder("none", "none", kSeed), *config, dtype, device,
+                           {}, room);
 }
 
 class ByProfile : public DeviceTest {
@@ -104,10 +106,12 @@ class ByProfile : public DeviceTest {
                   .text = text_of(Stream::kAudio, 24, config.audio.width()),
                   .tables = audio.To(device_)}};
     if (is_perturbed) inputs.perturbed_blocks = {1};
+    inputs.adapters = adapters_;
     return model.Velocity(ops, inputs);
   }
 
   const c10::InferenceMode no_gradients_;
+  at::Tensor adapters_;  // as in VelocityInputs
   kernels::KernelPlan auto_, lossy_;
   kernels::KernelCounters counters_;
 };
@@ -121,8 +125,9 @@ class Ltx2LayersIn8Bits : public ByProfile,
   }
   const Profile& profile() const { return std::get<1>(GetParam()); }
 
-  absl::StatusOr<Transformer> Load(int64_t audio_head_dim = 8) const {
-    return LoadTransformer(std::get<0>(GetParam()), {.audio = audio_head_dim}, at::kFloat, device_);
+  absl::StatusOr<Transformer> Load(int64_t audio_head_dim = 8, AdapterRoom* room = nullptr) const {
+    return LoadTransformer(std::get<0>(GetParam()), {.audio = audio_head_dim}, at::kFloat, device_,
+                           room);
   }
 };
 
@@ -163,6 +168,27 @@ TEST_P(Ltx2LayersIn8Bits, KeepTheVelocityOfBothStreamsWithinTheGates) {
     EXPECT_EQ(CallsIn8Bits(profile()), 0);
     EXPECT_TRUE(again.video.equal(expected.video) && again.audio.equal(expected.audio));
   }
+}
+
+TEST_P(Ltx2LayersIn8Bits, AreOfTheWeightsAloneWhereAdaptersAreBesideThem) {
+  AdapterRoom room(kAdapterSlot);
+  auto model = Load(8, &room);
+  ASSERT_TRUE(model.ok()) << model.status();
+  for (size_t i = 0; i < room.layers().size(); ++i) {
+    const AdapterRoom::Layer& layer = room.layers()[i];
+    layer.down.copy_(Draw(100 + i, layer.down.sizes()) / 8);
+    layer.up.copy_(Draw(5000 + i, layer.up.sizes()) / 16);
+  }
+  const StreamTokens plain = Velocity(*model, auto_);
+  adapters_ = at::full({kBatch, 1, kAdapterSlot}, 0.5).to(device_);
+  const StreamTokens expected = Velocity(*model, auto_);
+  EXPECT_GT(RelativeError("without", plain.video, expected.video), 0.1);
+  ASSERT_TRUE(model->MakeLayersIn(profile().form).ok());
+  const StreamTokens actual = Velocity(*model, lossy_);
+  const bool is_gelu = profile().form == RowForm::kE4m3 && model->config().video.has_ff_bias;
+  EXPECT_EQ(CallsIn8Bits(profile()), (kBlocks - 2) * (is_gelu ? 8 : 9));
+  ExpectWithinTheGates(actual.video, expected.video);
+  ExpectWithinTheGates(actual.audio, expected.audio);
 }
 
 // The attentions between the streams are as wide as the sound.
