@@ -2,9 +2,11 @@
 #include "server/front/jobs/end_log.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "model/run_clock.h"
 #include "server/errors/error.h"
 #include "server/logging/tenant_hash.h"
@@ -17,6 +19,14 @@ std::string_view Outcome(const Video& video, std::optional<Reason> reason) {
   if (video.state == VideoState::kSucceeded) return "ok";
   if (reason == Reason::kDeadlinePassed) return "deadline";
   return video.state == VideoState::kCancelled ? "cancelled" : "failed";
+}
+
+// "grain x 0.5, turn x 1"; the names are the configuration's.
+std::string AdaptersText(const model::GenerationSpec& spec) {
+  return absl::StrJoin(spec.adapters, ", ",
+                       [](std::string* text, const model::RequestAdapter& adapter) {
+                         absl::StrAppend(text, adapter.name, " x ", adapter.scale.value_or(1));
+                       });
 }
 
 }  // namespace
@@ -37,6 +47,7 @@ std::vector<Field> EndFields(const Video& video) {
       {"reason", reason ? Describe(*reason).name : std::string_view()},
       {"attempt", video.attempt},
   };
+  if (!spec.adapters.empty()) fields.emplace_back("adapters", AdaptersText(spec));
   if (!video.stats) return fields;
   const model::RunStats& stats = *video.stats;
   fields.emplace_back("duration", stats.total);

@@ -40,6 +40,13 @@ Video EndedVideo(VideoState state, absl::Status error = absl::OkStatus()) {
   return video;
 }
 
+TEST(EndLog, NamesTheAdaptersOfAVideoThatHasAny) {
+  Video video = EndedVideo(VideoState::kCancelled);
+  EXPECT_FALSE(EndOf(video).contains("adapters"));
+  video.spec.adapters = {{"grain", 0.5}, {"turn", -1}};
+  EXPECT_EQ(TextOf(EndOf(video), "adapters"), "grain x 0.5, turn x -1");
+}
+
 TEST(EndLog, TellsTheBillOfAVideo) {
   Video video = EndedVideo(VideoState::kSucceeded);
   video.stats.emplace();
