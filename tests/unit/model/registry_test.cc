@@ -37,12 +37,15 @@ TEST(LoadPipeline, RefusesAPathThatNoFamilyReads) {
 }
 
 TEST(LoadPipeline, RefusesAdaptersOfTheTestCard) {
-  LoadOptions options = Options("card", "");
-  options.adapters = {{"style", "/style.safetensors", 1}};
-  for (const absl::Status& status :
-       {LoadPipeline(options, {}).status(), CheckModel(options, {}).status}) {
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr("give no adapters"));
+  LoadOptions fixed = Options("card", ""), of_requests = fixed;
+  fixed.adapters = {{"style", "/style.safetensors", 1}};
+  of_requests.adapter_ranks = 32;
+  for (const LoadOptions& options : {fixed, of_requests}) {
+    for (const absl::Status& status :
+         {LoadPipeline(options, {}).status(), CheckModel(options, {}).status}) {
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+      EXPECT_THAT(std::string(status.message()), HasSubstr("give no adapters"));
+    }
   }
 }
 
