@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/plan_runner.h"
 
+#include <cstddef>
+#include <utility>
 #include <variant>
 
 namespace reel::front {
+namespace {
+
+constexpr size_t kMostLoads = 64;
+
+}  // namespace
 
 void PlanRunner::Run(bool drains) {
   const absl::Duration now = clock_.Monotonic();
-  bool more = true;
-  while (more) {
-    const size_t loads = loads_.size();
-    bool has_load = false;
+  // More plans than jobs and loads mean that an action has changed nothing: the next event asks
+  // again.
+  size_t plans = 0;
+  for (bool more = true; more;) {
     State state = states_.Now();
     state.drains = drains;
     const Actions actions = Plan(state, now);
     for (const Action& action : actions.list) {
-      has_load |= std::holds_alternative<action::Load>(action);
       std::visit([this](const auto& one) { CarryOut(one); }, action);
     }
-    // A load that could not be begun would be planned for ever.
-    more = actions.more && (!has_load || loads_.size() > loads);
+    more = actions.more && ++plans < state.jobs.size() + kMostLoads;
   }
   // Last: what they pass must not begin in between.
   for (const std::string& job : std::exchange(assigned_, {})) assigner_.Send(job);
-  loads_.clear();
 }
 
 void PlanRunner::CarryOut(const action::Assign& now) {
   assigner_.Take(now.job, now.worker);
   assigned_.push_back(now.job);
-}
-
-void PlanRunner::CarryOut(const action::Load& now) {
-  loads_.emplace(now.worker, now.model);
-  models_.LoadOn(now.worker, now.model);
 }
 
 void PlanRunner::CarryOut(const action::Unload& now) {

@@ -2,9 +2,7 @@
 // Asks for the plan and carries its actions out, until nothing follows from them.
 #pragma once
 
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "server/front/jobs/assignment.h"
@@ -38,7 +36,7 @@ class PlanRunner {
   void CarryOut(const action::PutLast& now) { assigner_.PutLast(now.job); }
   void CarryOut(const action::Park& now) { parking_.Park(now.job, now.before, now.to_host); }
   void CarryOut(const action::Resume& now) { parking_.Resume(now.job); }
-  void CarryOut(const action::Load& now);
+  void CarryOut(const action::Load& now) { models_.LoadOn(now.worker, now.model); }
   void CarryOut(const action::Unload& now);
   void CarryOut(const action::Refuse& now) { assigner_.Refuse(now.job); }
 
@@ -48,9 +46,7 @@ class PlanRunner {
   ModelChanges& models_;
   JobObserver& observer_;
   const Clock& clock_;
-  // Of one run.
-  std::vector<std::string> assigned_;
-  std::set<std::pair<std::string, std::string>> loads_;  // worker and model
+  std::vector<std::string> assigned_;  // in the run that is under way
 };
 
 }  // namespace reel::front
