@@ -2,6 +2,7 @@
 #include "model/fit_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,17 +21,30 @@ std::string Gigabytes(int64_t bytes) {
   return absl::StrFormat("%.1f", static_cast<double>(bytes) / 1e9);
 }
 
-FitPlan WithPlaces(const WeightSizes& sizes, const FitNeed& need, Place text, int resident) {
-  const bool text_on_host = text == Place::kHost;
+// Where each part is.
+struct Form {
+  Place text, encoder;
+  int resident;
+};
+
+FitPlan PlanOf(const WeightSizes& sizes, const FitNeed& need, const Form& form) {
+  const bool text_on_host = form.text == Place::kHost;
+  const bool encoder_on_host = form.encoder == Place::kHost;
   FitPlan plan;
-  plan.text = text;
-  plan.resident_blocks = resident;
-  plan.streamed_blocks = sizes.num_blocks - resident;
+  plan.text = form.text;
+  plan.encoder = form.encoder;
+  plan.resident_blocks = form.resident;
+  plan.streamed_blocks = sizes.num_blocks - form.resident;
   plan.usable = UsableMemory(need.device);
   plan.usual_video = need.usual_video;
+  if (encoder_on_host) {
+    plan.ring_slots = kTextSlots;
+    plan.slot_bytes = sizes.encoder_layer;
+    plan.picture_copies = sizes.encoder_layers;
+  }
   if (text_on_host) {
     plan.ring_slots = kTextSlots;
-    plan.slot_bytes = sizes.text_layer;
+    plan.slot_bytes = std::max(plan.slot_bytes, sizes.text_layer);
     plan.text_copies = sizes.text_layers + sizes.connector_layers;
   }
   if (plan.streamed_blocks > 0) {
@@ -45,7 +59,8 @@ FitPlan WithPlaces(const WeightSizes& sizes, const FitNeed& need, Place text, in
       {"connectors", sizes.connector_rest + (text_on_host ? 0 : sizes.connector_layers),
        text_on_host ? sizes.connector_layers : 0},
       {"transformer", sizes.around_blocks + sizes.blocks - plan.step_copies, plan.step_copies},
-      {"autoencoders", sizes.autoencoders, 0},
+      {"autoencoders", sizes.autoencoders + (encoder_on_host ? 0 : sizes.encoder_layers),
+       encoder_on_host ? sizes.encoder_layers : 0},
       {"ring", plan.ring_slots * plan.slot_bytes, 0}};
   std::erase_if(plan.parts, [](const FitPart& part) { return part.device + part.host == 0; });
   return plan;
@@ -67,15 +82,20 @@ absl::Status CheckOffload(const WeightSizes& sizes, const Offload& offload) {
 // From the fastest form to the smallest.
 std::vector<FitPlan> Candidates(const WeightSizes& sizes, const FitNeed& need,
                                 const Offload& offload) {
-  std::vector<Place> texts = {offload.text};
-  if (offload.text == Place::kAuto) texts = {Place::kDevice, Place::kHost};
+  const auto or_wish = [](Place wish, Place place) { return wish == Place::kAuto ? place : wish; };
   const int most = offload.resident_blocks.value_or(sizes.num_blocks);
-  const bool may_stream = sizes.can_stream_blocks && !offload.resident_blocks.has_value();
   std::vector<FitPlan> plans;
-  for (const Place text : texts) plans.push_back(WithPlaces(sizes, need, text, most));
-  for (int resident = most - 1; may_stream && resident >= 0; --resident) {
-    plans.push_back(WithPlaces(sizes, need, texts.back(), resident));
+  Form form = {};
+  for (const auto& [text, encoder] :
+       {std::pair(Place::kDevice, Place::kDevice), std::pair(Place::kHost, Place::kDevice),
+        std::pair(Place::kHost, Place::kHost)}) {
+    form = {or_wish(offload.text, text), or_wish(offload.encoder, encoder), most};
+    plans.push_back(PlanOf(sizes, need, form));
   }
+  if (!sizes.can_stream_blocks || offload.resident_blocks.has_value()) return plans;
+  // The encoder's layers may need larger slots than they save.
+  if (plans[2].device_bytes() >= plans[1].device_bytes()) form.encoder = plans[1].encoder;
+  while (--form.resident >= 0) plans.push_back(PlanOf(sizes, need, form));
   return plans;
 }
 

@@ -19,6 +19,7 @@ enum class Place { kAuto, kDevice, kHost };
 // What a configuration says of the plan; kAuto leaves it to the device's size.
 struct Offload {
   Place text = Place::kAuto;
+  Place encoder = Place::kAuto;  // of pictures
   // Blocks of the transformer that stay on the device; the others are streamed in every step.
   std::optional<int> resident_blocks = {};
 
@@ -35,15 +36,17 @@ struct WeightSizes {
   int64_t block = 0;        // the largest
   int num_blocks = 0;
   int64_t around_blocks = 0;     // the rest of the transformer
-  int64_t autoencoders = 0;      // of pictures and sound, with upsampler and vocoder
+  int64_t encoder_layers = 0;    // of the encoder of pictures, all that can be moved
+  int64_t encoder_layer = 0;     // the largest
+  int64_t autoencoders = 0;      // the rest of those of pictures and sound, upsampler and vocoder
   int64_t connector_layers = 0;  // between text encoder and transformer; they go with the texts
   int64_t connector_rest = 0;
   int64_t codes = 0;  // of the blocks once more in 8 bits, at most
   bool can_stream_blocks = false;
 
   int64_t all() const {
-    return text_layers + text_table + text_rest + blocks + around_blocks + autoencoders +
-           connector_layers + connector_rest;
+    return text_layers + text_table + text_rest + blocks + around_blocks + encoder_layers +
+           autoencoders + connector_layers + connector_rest;
   }
 };
 
@@ -64,6 +67,7 @@ struct FitPart {
 
 struct FitPlan {
   Place text = Place::kDevice;
+  Place encoder = Place::kDevice;
   int resident_blocks = 0;
   int streamed_blocks = 0;
   // Buffers on the device that streamed layers pass through; 0: nothing is streamed.
@@ -71,10 +75,11 @@ struct FitPlan {
   int64_t slot_bytes = 0;
   std::vector<FitPart> parts;
 
-  int64_t usable = 0;       // of the device, for weights and videos
-  int64_t usual_video = 0;  // as in FitNeed
-  int64_t step_copies = 0;  // bytes that each step copies to the device
-  int64_t text_copies = 0;  // bytes that each text copies, unless it is remembered
+  int64_t usable = 0;          // of the device, for weights and videos
+  int64_t usual_video = 0;     // as in FitNeed
+  int64_t step_copies = 0;     // bytes that each step copies to the device
+  int64_t text_copies = 0;     // bytes that each text copies, unless it is remembered
+  int64_t picture_copies = 0;  // bytes that each condition copies
 
   int64_t device_bytes() const;  // of weights and ring
   int64_t host_bytes() const;
@@ -93,10 +98,10 @@ int64_t UsableMemory(int64_t device);
 // time of resident blocks hides copies; the first is resident if any is.
 bool IsStreamed(const FitPlan& plan, int index);
 
-// The first of these that leaves room for the usual video: all weights on the device; the text
-// encoder on the host; and blocks streamed, as few as possible. Where none does, the smallest form
-// if the least video fits. RESOURCE_EXHAUSTED with the sum if not even that does; INVALID_ARGUMENT
-// if the configuration asks for what this model cannot do.
+// The first form that leaves room for the usual video. Forms are, in this order: all weights on the
+// device; the text encoder on the host; that of pictures too; blocks streamed, as few as possible.
+// Where none does, the smallest form if the least video fits. RESOURCE_EXHAUSTED with the sum if
+// not even that does. INVALID_ARGUMENT if the configuration asks for what this model cannot do.
 absl::StatusOr<FitPlan> PlanFit(const WeightSizes& sizes, const FitNeed& need,
                                 const Offload& offload);
 

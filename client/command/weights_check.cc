@@ -82,6 +82,8 @@ Check FitCheck(const Struct& fit, const std::string& device_memory) {
   }
   const int64_t text = Bytes(Field(fit, "textCopies")), step = Bytes(Field(fit, "stepCopies"));
   if (text > 0) check.lines.push_back(Copies("a new text", text));
+  const int64_t picture = Bytes(Field(fit, "pictureCopies"));
+  if (picture > 0) check.lines.push_back(Copies("a condition", picture));
   if (step > 0) {
     check.lines.push_back(absl::StrCat(
         Copies("each step", step), ", beside its work; ", Bytes(Field(fit, "streamedBlocks")),

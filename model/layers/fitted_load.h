@@ -23,6 +23,10 @@ class FittedLoad {
   std::shared_ptr<LayerRing> text_ring() const {
     return plan_.text == Place::kHost ? ring_ : nullptr;
   }
+  // Null: the encoder of pictures is on the device.
+  std::shared_ptr<LayerRing> encoder_ring() const {
+    return plan_.encoder == Place::kHost ? ring_ : nullptr;
+  }
   // Null: all blocks are on the device.
   std::shared_ptr<LayerRing> block_ring() const {
     return plan_.streamed_blocks > 0 ? ring_ : nullptr;

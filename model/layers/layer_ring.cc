@@ -12,11 +12,17 @@
 namespace reel::model {
 namespace {
 
-// The part of a buffer that begins `offset` bytes behind its beginning, as a tensor like `like`.
+// The part of a buffer that begins `offset` bytes behind its beginning, as a tensor like `like`,
+// which has no gaps.
 at::Tensor ViewOf(const at::Tensor& buffer, int64_t offset, const at::Tensor& like) {
-  return buffer.narrow(0, offset, static_cast<int64_t>(like.nbytes()))
-      .view(like.scalar_type())
-      .view(like.sizes());
+  const at::Tensor flat =
+      buffer.narrow(0, offset, static_cast<int64_t>(like.nbytes())).view(like.scalar_type());
+  return flat.as_strided(like.sizes(), like.strides(), flat.storage_offset());
+}
+
+// In the order of its channels, which kernels are chosen by.
+at::Tensor WithoutGaps(const at::Tensor& tensor) {
+  return tensor.is_non_overlapping_and_dense() ? tensor : tensor.contiguous();
 }
 
 }  // namespace
@@ -46,7 +52,7 @@ size_t LayerRing::Add(const LayerTensors& layer) {
   const at::Tensor host = lane_->HostBytes(std::max(bytes, kLayerAlignment)).narrow(0, 0, bytes);
   int64_t offset = 0;
   layer([&](at::Tensor& tensor) {
-    const at::Tensor held = tensor.contiguous();
+    const at::Tensor held = WithoutGaps(tensor);
     tensor = ViewOf(slots_[SlotOf(number)], offset, held);
     ViewOf(host, offset, held).copy_(held);
     offset += AlignedBytes(held);

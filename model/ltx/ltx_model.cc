@@ -179,7 +179,9 @@ WeightSizes SizesOf(const LtxModel& model) {
   sizes.block = transformer.block_bytes().largest;
   sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
   sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
-  sizes.autoencoders = others * number;
+  sizes.encoder_layers = model.encoder.layer_bytes().all;
+  sizes.encoder_layer = model.encoder.layer_bytes().largest;
+  sizes.autoencoders = std::max<int64_t>(others * number - sizes.encoder_layers, 0);
   sizes.codes = sizes.blocks / number;
   sizes.can_stream_blocks = true;
   return sizes;
@@ -220,8 +222,9 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterRoom> room, AdapterRoomOf(options));
   const bool on_group = values == Values::kStored && !options.peers.empty();
   SharedTensors shared;  // with all that layers were put together from, until the end of the load
-  REEL_ASSIGN_OR_RETURN(VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, dtype, place,
-                                                   on_group ? &shared.vae : nullptr));
+  REEL_ASSIGN_OR_RETURN(VideoVae vae,
+                        LoadVideoVae(plan.vae, plan.vae_config, dtype, place,
+                                     on_group ? &shared.vae : nullptr, fitted.encoder_ring()));
   REEL_ASSIGN_OR_RETURN(
       PromptEncoder prompts,
       LoadPromptEncoder(options, dtype, place, kPromptCacheBytes, fitted.text_ring()));

@@ -92,11 +92,13 @@ struct Vae {
   int64_t parameters, bytes;
 };
 
-absl::StatusOr<Vae> LoadVae(const ModelParts& parts, at::ScalarType dtype, at::Device place) {
+absl::StatusOr<Vae> LoadVae(const ModelParts& parts, at::ScalarType dtype, at::Device place,
+                            std::shared_ptr<LayerRing> ring) {
   REEL_ASSIGN_OR_RETURN(const StoredPart part, parts.Get(FilePart::kVae));
   REEL_ASSIGN_OR_RETURN(const VaeConfig config, ReadVideoVaeConfig(part.config, part.source));
   Weights weights(part.weights, dtype, place);
-  Vae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0, 0};
+  Vae vae = {
+      config, VaeEncoder(weights, config, std::move(ring)), VaeDecoder(weights, config), {}, 0, 0};
   vae.statistics = TakeStatistics(weights, config, at::kFloat);
   REEL_RETURN_IF_ERROR(weights.Finish());
   vae.parameters = weights.parameters();
@@ -168,7 +170,10 @@ WeightSizes SizesOf(const Ltx2Model& model) {
   sizes.block = transformer.block_bytes().largest;
   sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
   sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
-  sizes.autoencoders = model.bytes - model.prompts.bytes() - transformer.bytes();
+  sizes.encoder_layers = model.encoder.layer_bytes().all;
+  sizes.encoder_layer = model.encoder.layer_bytes().largest;
+  sizes.autoencoders = std::max<int64_t>(
+      model.bytes - model.prompts.bytes() - transformer.bytes() - sizes.encoder_layers, 0);
   sizes.codes = sizes.blocks / static_cast<int64_t>(c10::elementSize(model.dtype));
   sizes.can_stream_blocks = true;
   return sizes;
@@ -192,7 +197,7 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
                         AddTo(transformer_part, connectors_part, options));
   // The small parts first, so that what is wrong with them is said before the large ones are read.
   REEL_ASSIGN_OR_RETURN(SoundOutput sound, LoadSound(parts, dtype, place));
-  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(parts, dtype, place));
+  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(parts, dtype, place, fitted.encoder_ring()));
   REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
                         LoadUpsampler(options, scheduler, vae, dtype, place));
   REEL_ASSIGN_OR_RETURN(Connectors connectors,

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/vae/vae_encoder.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace reel::model {
 namespace {
-
-std::vector<VaeResnet> TakeResnets(Weights& weights, const std::string& name, int64_t channels,
-                                   int64_t count, double eps) {
-  std::vector<VaeResnet> resnets;
-  for (int64_t i = 0; i < count; ++i) {
-    resnets.push_back(TakeVaeResnet(weights, name + ".resnets." + std::to_string(i),
-                                    {.in = channels, .out = channels, .eps = eps}));
-  }
-  return resnets;
-}
 
 // A convolution whose result is folded, plus the folded input averaged over groups of channels.
 at::Tensor Fold(const Ops& ops, const VideoConv& conv, const DownStage& layout,
@@ -33,11 +25,24 @@ at::Tensor LatentMoments::Sample(const at::Tensor& noise) const {
   return mean + deviation * noise;
 }
 
+VaeEncoder::Resnets VaeEncoder::TakeResnets(Weights& weights, const std::string& name,
+                                            int64_t channels, int64_t count) {
+  Resnets resnets(ring_);
+  for (int64_t i = 0; i < count && weights.ok(); ++i) {
+    resnets.Add(TakeVaeResnet(weights, name + ".resnets." + std::to_string(i),
+                              {.in = channels, .out = channels, .eps = config_.norm_eps}),
+                true);
+  }
+  layer_bytes_.all += resnets.bytes().all;
+  layer_bytes_.largest = std::max(layer_bytes_.largest, resnets.bytes().largest);
+  return resnets;
+}
+
 VaeEncoder::Stage VaeEncoder::TakeStage(Weights& weights, const std::string& name,
-                                        const DownStage& layout, double eps) {
+                                        const DownStage& layout) {
   Stage stage;
   stage.layout = layout;
-  stage.resnets = TakeResnets(weights, name, layout.in, layout.layers, eps);
+  stage.resnets = TakeResnets(weights, name, layout.in, layout.layers);
   const std::string sampler = name + ".downsamplers.0";
   if (layout.sampler == DownStage::Sampler::kStridedConv) {
     stage.downsampler = TakeVideoConv(weights, sampler, layout.in, layout.in, 3, 2);
@@ -47,26 +52,34 @@ VaeEncoder::Stage VaeEncoder::TakeStage(Weights& weights, const std::string& nam
   }
   if (layout.has_conv_out) {
     stage.conv_out = TakeVaeResnet(weights, name + ".conv_out",
-                                   {.in = layout.in, .out = layout.out, .eps = eps});
+                                   {.in = layout.in, .out = layout.out, .eps = config_.norm_eps});
   }
   return stage;
 }
 
-VaeEncoder::VaeEncoder(Weights& weights, const VaeConfig& config) : config_(config) {
+VaeEncoder::VaeEncoder(Weights& weights, const VaeConfig& config, std::shared_ptr<LayerRing> ring)
+    : config_(config), ring_(std::move(ring)) {
   conv_in_ =
       TakeVideoConv(weights, "encoder.conv_in", 3 * config.patch * config.patch, config.encoder_in);
   for (size_t i = 0; i < config.down.size(); ++i) {
-    stages_.push_back(TakeStage(weights, "encoder.down_blocks." + std::to_string(i), config.down[i],
-                                config.norm_eps));
+    stages_.push_back(
+        TakeStage(weights, "encoder.down_blocks." + std::to_string(i), config.down[i]));
   }
-  mid_ = TakeResnets(weights, "encoder.mid_block", config.encoder_mid, config.encoder_mid_layers,
-                     config.norm_eps);
+  mid_ = TakeResnets(weights, "encoder.mid_block", config.encoder_mid, config.encoder_mid_layers);
   conv_out_ =
       TakeVideoConv(weights, "encoder.conv_out", config.encoder_mid, config.latent_channels + 1);
 }
 
+at::Tensor VaeEncoder::Run(const Ops& ops, const Resnets& resnets, at::Tensor x) {
+  for (size_t i = 0; i < resnets.size(); ++i) {
+    const LayerPlaces::Use use(resnets.places(), i, resnets.size());
+    x = resnets[i].Causal(ops, x);
+  }
+  return x;
+}
+
 at::Tensor VaeEncoder::Run(const Ops& ops, const Stage& stage, at::Tensor x) {
-  for (const VaeResnet& resnet : stage.resnets) x = resnet.Causal(ops, x);
+  x = Run(ops, stage.resnets, std::move(x));
   switch (stage.layout.sampler) {
     case DownStage::Sampler::kNone:
       break;
@@ -83,7 +96,7 @@ at::Tensor VaeEncoder::Run(const Ops& ops, const Stage& stage, at::Tensor x) {
 at::Tensor VaeEncoder::Whole(const Ops& ops, const at::Tensor& pixels) const {
   at::Tensor x = conv_in_.Causal(ops, Patchify(pixels, config_.patch));
   for (const Stage& stage : stages_) x = Run(ops, stage, std::move(x));
-  for (const VaeResnet& resnet : mid_) x = resnet.Causal(ops, x);
+  x = Run(ops, mid_, std::move(x));
   return conv_out_.Causal(ops, ops.ChannelNormSilu(x, {}, {}));
 }
 

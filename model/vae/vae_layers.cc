@@ -58,6 +58,17 @@ VideoConv ForFrames(VideoConv conv) {
   return conv;
 }
 
+void VisitTensors(VaeResnet& resnet, const TensorVisitor& visit) {
+  for (VideoConv* conv : {&resnet.conv1, &resnet.conv2, &resnet.shortcut}) {
+    VisitIfDefined(conv->weight, visit);
+    VisitIfDefined(conv->bias, visit);
+  }
+  for (at::Tensor* tensor : {&resnet.norm3_weight, &resnet.norm3_bias, &resnet.scale_shift_table,
+                             &resnet.noise_scale1, &resnet.noise_scale2}) {
+    VisitIfDefined(*tensor, visit);
+  }
+}
+
 ResnetModulation VaeResnet::Modulate(const at::Tensor& time) const {
   if (!scale_shift_table.defined()) return {};
   const at::Tensor rows = time.unflatten(1, {4, -1}) + scale_shift_table.unsqueeze(0);  // [1, 4, C]

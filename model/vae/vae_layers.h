@@ -10,6 +10,7 @@
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/ops.h"
 #include "model/frames/frame_chain.h"
+#include "model/layers/tensor_visitor.h"
 #include "model/layers/timestep_embedding.h"
 #include "model/layers/weights.h"
 
@@ -71,6 +72,9 @@ struct VaeResnet {
   // As the encoder runs it: causal, without time and noise.
   at::Tensor Causal(const Ops& ops, const at::Tensor& x) const;
 };
+
+// Of a resnet of an encoder, whose convolutions have no taps.
+void VisitTensors(VaeResnet& resnet, const TensorVisitor& visit);
 
 struct ResnetOptions {
   int64_t in = 0, out = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/vae/video_vae.h"
 
+#include <utility>
+
 #include "kernels/base/status_macros.h"
 
 namespace reel::model {
@@ -16,9 +18,10 @@ LatentStatistics TakeStatistics(Weights& weights, const VaeConfig& config, at::S
 
 absl::StatusOr<VideoVae> LoadVideoVae(const WeightSet& stored, const VaeConfig& config,
                                       at::ScalarType dtype, at::Device device,
-                                      TensorsByName* shared) {
+                                      TensorsByName* shared, std::shared_ptr<LayerRing> ring) {
   Weights weights(stored, dtype, device, shared);
-  VideoVae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0};
+  VideoVae vae = {
+      config, VaeEncoder(weights, config, std::move(ring)), VaeDecoder(weights, config), {}, 0};
   vae.statistics = TakeStatistics(weights, config, dtype);
   REEL_RETURN_IF_ERROR(weights.Finish());
   vae.parameters = weights.parameters();

@@ -2,6 +2,8 @@
 // A video autoencoder with the statistics of its latents.
 #pragma once
 
+#include <memory>
+
 #include "absl/status/statusor.h"
 #include "model/latents/latents.h"
 #include "model/layers/weights.h"
@@ -23,10 +25,11 @@ struct VideoVae {
 // Undefined tensors after an error of `weights`.
 LatentStatistics TakeStatistics(Weights& weights, const VaeConfig& config, at::ScalarType dtype);
 
-// `shared`: see Weights. FAILED_PRECONDITION names the tensor that is missing, has another shape or
-// is not used.
+// `shared`: see Weights; `ring`: see VaeEncoder. FAILED_PRECONDITION names the tensor that is
+// missing, has another shape or is not used.
 absl::StatusOr<VideoVae> LoadVideoVae(const WeightSet& stored, const VaeConfig& config,
                                       at::ScalarType dtype, at::Device device,
-                                      TensorsByName* shared = nullptr);
+                                      TensorsByName* shared = nullptr,
+                                      std::shared_ptr<LayerRing> ring = nullptr);
 
 }  // namespace reel::model

@@ -91,7 +91,8 @@ nlohmann::ordered_json FitJson(const model::FitPlan& fit) {
                                  {"residentBlocks", fit.resident_blocks},
                                  {"streamedBlocks", fit.streamed_blocks},
                                  {"stepCopies", fit.step_copies},
-                                 {"textCopies", fit.text_copies}};
+                                 {"textCopies", fit.text_copies},
+                                 {"pictureCopies", fit.picture_copies}};
   for (const model::FitPart& part : fit.parts) {
     json["parts"].push_back({{"name", part.name}, {"device", part.device}, {"host", part.host}});
   }

@@ -137,7 +137,7 @@ TEST_F(ReleasedShapes, AreFittedToADeviceWithoutOne) {
   EXPECT_THAT(
       streamed.out,
       AllOf(HasSubstr("model: LTX-Video 0.9.5, random weights, 38 GB as bf16"),
-            HasSubstr("each step copies 10.8 GB to the device"), HasSubstr("23 of 48 blocks\n")));
+            HasSubstr("each step copies 9.4 GB to the device"), HasSubstr("20 of 48 blocks\n")));
   const ProgramResult refused = DoctorOf(large, "6GB");
   EXPECT_EQ(refused.status, kInvalid);
   EXPECT_THAT(refused.out, AllOf(HasSubstr("the model does not fit: of 6.0 GB 5.1 can be used"),

@@ -167,6 +167,28 @@ TEST(FitPlan, DoesWhatAConfigurationSays) {
   }
 }
 
+TEST(FitPlan, MovesTheEncoderOfPicturesBehindThatOfTexts) {
+  WeightSizes sizes = Of13b();
+  sizes.encoder_layers = 1'000 * kMb;
+  sizes.encoder_layer = 300 * kMb;
+  sizes.autoencoders -= sizes.encoder_layers;
+  const auto encoder_on = [&](int64_t device, const Offload& offload = {}) {
+    const auto plan = PlanFit(sizes, Need(device), offload);
+    return plan.ok() ? plan->encoder : Place::kAuto;
+  };
+  EXPECT_EQ(encoder_on(80 * kGb), Place::kDevice);
+  // 29.4 GB with it, 28.4 without.
+  EXPECT_EQ(encoder_on(34 * kGb), Place::kDevice);
+  EXPECT_EQ(encoder_on(33 * kGb), Place::kHost);
+  EXPECT_EQ(HeldBy(sizes, Need(33 * kGb)), (Held{Place::kHost, 48}));
+  EXPECT_EQ(HeldBy(Of13b(), Need(33 * kGb)), (Held{Place::kHost, 46}));
+  EXPECT_EQ(encoder_on(80 * kGb, {.encoder = Place::kHost}), Place::kHost);
+  EXPECT_EQ(PlanFit(sizes, Need(24 * kGb), {})->picture_copies, sizes.encoder_layers);
+  // Slots for it would take more than it does.
+  sizes.encoder_layer = 1'000 * kMb;
+  EXPECT_EQ(encoder_on(24 * kGb), Place::kDevice);
+}
+
 TEST(FitPlan, StreamsNoBlocksOfAModelThatCannot) {
   WeightSizes sizes = Of13b();
   sizes.can_stream_blocks = false;

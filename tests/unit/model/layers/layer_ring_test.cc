@@ -135,6 +135,17 @@ TEST_F(LayerRingTest, KeepsTypesAndShapes) {
             static_cast<uintptr_t>(kLayerAlignment));
 }
 
+TEST_F(LayerRingTest, KeepsTheOrderOfChannels) {
+  LayerPlaces places(ring_);
+  const at::Tensor filter = at::arange(48, at::kFloat).view({2, 3, 2, 2, 2});
+  Layer layer = {filter.contiguous(at::MemoryFormat::ChannelsLast3d), filter.slice(1, 0, 1)};
+  places.AddStreamed(layer.tensors());
+  const LayerPlaces::Use use(places, 0, 1);
+  EXPECT_TRUE(layer.wide.is_contiguous(at::MemoryFormat::ChannelsLast3d));
+  EXPECT_TRUE(layer.wide.equal(filter));
+  EXPECT_TRUE(layer.narrow.equal(filter.slice(1, 0, 1)));
+}
+
 TEST_F(LayerRingTest, HoldsItsSlotsAloneHoweverManyLayersThereAre) {
   LayerPlaces places(ring_);
   Add(places, 20, All);

@@ -89,6 +89,18 @@ TEST_F(StreamedWeights, MakeTheSameVideosWithTheTextEncoderOnTheHost) {
   }
 }
 
+TEST_F(StreamedWeights, MakeTheSameVideosWithTheEncoderOfPicturesOnTheHost) {
+  for (const int resident : {kManyBlocks, 3}) {
+    const auto streaming =
+        Load(folder_, Options({.encoder = Place::kHost, .resident_blocks = resident}));
+    ASSERT_NE(streaming, nullptr);
+    EXPECT_EQ(streaming->card().fit->encoder, Place::kHost);
+    EXPECT_GT(streaming->card().fit->picture_copies, 0);
+    ExpectSame(*streaming, TinySpec("image"));
+    ExpectSame(*streaming, TinySpec("condition"));
+  }
+}
+
 // Their answer to the text is made of every block's last projection when the request begins.
 TEST_F(StreamedWeights, AnswerATextOfOneToken) {
   GenerationSpec spec = TinySpec("condition");

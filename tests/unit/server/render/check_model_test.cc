@@ -58,13 +58,15 @@ TEST(CheckModel, TellsHowWeightsAreHeldWhereThatWasPlanned) {
             "  transformer: 0.6 GB on the device, 0.4 GB on the host\n"
             "  ring: 0.3 GB on the device, 0.0 GB on the host\n"
             "  of 2.0 GB that can be used the default video takes 0.5\n");
-  EXPECT_THAT(CheckJson(check, OptionsFor("/m")),
-              HasSubstr(R"("weightBytes":1000000000,"dtype":"bf16","fit":{"usable":2000000000,)"
-                        R"("deviceBytes":900000000,"hostBytes":400000000,)"
-                        R"("defaultVideo":500000000,"left":600000000,"residentBlocks":3,)"
-                        R"("streamedBlocks":5,"stepCopies":400000000,"textCopies":0,"parts":[)"
-                        R"({"name":"transformer","device":600000000,"host":400000000},)"
-                        R"({"name":"ring","device":300000000,"host":0}]}})"));
+  EXPECT_THAT(
+      CheckJson(check, OptionsFor("/m")),
+      HasSubstr(
+          R"("weightBytes":1000000000,"dtype":"bf16","fit":{"usable":2000000000,)"
+          R"("deviceBytes":900000000,"hostBytes":400000000,)"
+          R"("defaultVideo":500000000,"left":600000000,"residentBlocks":3,)"
+          R"("streamedBlocks":5,"stepCopies":400000000,"textCopies":0,"pictureCopies":0,"parts":[)"
+          R"({"name":"transformer","device":600000000,"host":400000000},)"
+          R"({"name":"ring","device":300000000,"host":0}]}})"));
 }
 
 TEST(CheckModel, SaysWhatIsWrongAndWhatToDo) {
