@@ -61,7 +61,7 @@ at::Tensor VelocityBeside(const std::vector<RequestAdapter>& adapters, at::Scala
   const auto config = ReadTransformerConfig(*ReadJsonFile(part + "/config.json"), "config.json");
   AdapterRoom room(kAdapterSlot * 2);
   const auto model = Transformer::Load(*WeightSet::OpenFolder(part, "diffusion_pytorch_model"),
-                                       *config, dtype, at::kCPU, nullptr, &room);
+                                       *config, dtype, at::kCPU, {.room = &room});
   EXPECT_TRUE(model.ok()) << model.status();
   const auto shelf =
       *AdapterShelf::Of(std::make_unique<AdapterRoom>(room), AdapterFamily::kLtxVideo);

@@ -206,7 +206,8 @@ class PackedAdapters : public RequestAdapters {
     kernels::KernelCounters counters;
     const kernels::Execution run{*plan, counters, nullptr, DeviceUnderTest()->stream};
     const Ops ops(run);
-    Denoiser denoiser(model_->transformer, nullptr, &model_->adapter_shelf->columns());
+    Denoiser denoiser(model_->transformer, nullptr, VelocityGraphs::Cache::kMostBytes,
+                      &model_->adapter_shelf->columns());
     std::vector<DenoiseState> alone, together;
     for (const GenerationSpec& spec : specs) alone.push_back(StateOf(spec, ops));
     together = alone;
@@ -251,7 +252,8 @@ TEST_F(PackedAdapters, AreInTheBlocksThatTheCacheLeavesOutAndInThoseThatItMakes)
   kernels::KernelCounters counters;
   const kernels::Execution run{*plan, counters, nullptr, DeviceUnderTest()->stream};
   DenoiseState whole = StateOf(cached, Ops(test_.run)), parts = StateOf(cached, Ops(run));
-  Denoiser denoiser(model_->transformer, nullptr, &model_->adapter_shelf->columns());
+  Denoiser denoiser(model_->transformer, nullptr, VelocityGraphs::Cache::kMostBytes,
+                    &model_->adapter_shelf->columns());
   for (int i = 0; i < kTinySteps; ++i) {
     denoiser.Step(Ops(test_.run), {&whole});
     denoiser.Step(Ops(run), {&parts});

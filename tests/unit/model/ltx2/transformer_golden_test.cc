@@ -223,7 +223,7 @@ TEST(Ltx2Transformer, WithAdaptersGivesTheVelocitiesOfDiffusers) {
 
 // Beside the weights, as a request has them.
 TEST(Ltx2Transformer, WithAdaptersOfARequestGivesTheVelocitiesOfDiffusers) {
-  constexpr double kAdapterBound = 2e-6;  // of the velocities' standard deviation
+  constexpr double kAdapterBound = 5e-6;  // of the velocities' standard deviation
   const c10::InferenceMode no_gradients;
   const std::string files =
       std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/adapters/ltx2/";
@@ -233,7 +233,7 @@ TEST(Ltx2Transformer, WithAdaptersOfARequestGivesTheVelocitiesOfDiffusers) {
   const Told told(golden, "scalar");
   for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
     AdapterRoom room(2 * kAdapterSlot);
-    const auto model = Transformer::Load(tiny.weights(), *config, dtype, at::kCPU, &room);
+    const auto model = Transformer::Load(tiny.weights(), *config, dtype, at::kCPU, {}, &room);
     ASSERT_TRUE(model.ok()) << model.status();
     const auto shelf = *AdapterShelf::Of(std::make_unique<AdapterRoom>(room), AdapterFamily::kLtx2);
     const auto taken = shelf->Take({{"style", 0.7, "", files + "style.safetensors"},
