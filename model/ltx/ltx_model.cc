@@ -179,6 +179,9 @@ WeightSizes SizesOf(const LtxModel& model) {
   sizes.block = transformer.block_bytes().largest;
   sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
   sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
+  if (model.adapter_shelf != nullptr) {
+    sizes.around_blocks += model.adapter_shelf->columns().room().bytes();
+  }
   sizes.encoder_layers = model.encoder.layer_bytes().all;
   sizes.encoder_layer = model.encoder.layer_bytes().largest;
   sizes.autoencoders = std::max<int64_t>(others * number - sizes.encoder_layers, 0);

@@ -174,6 +174,19 @@ TEST_F(StreamedWeights, AreInTheCardAsACheckForeseesThem) {
   EXPECT_GT(checked->fit->host_bytes(), 0);
 }
 
+TEST_F(StreamedWeights, LeaveRoomForAdaptersOfRequests) {
+  LoadOptions options = Options({});
+  options.path = folder_.path();
+  options.device_memory = 80'000'000'000;
+  const auto without = CheckLtxModel(options, DeviceUnderTest()->stream);
+  options.adapter_ranks = 64;
+  const auto with = CheckLtxModel(options, DeviceUnderTest()->stream);
+  ASSERT_TRUE(without.ok() && with.ok()) << without.status() << with.status();
+  const int64_t room = with->fit->device_bytes() - without->fit->device_bytes();
+  EXPECT_GT(room, 0);
+  EXPECT_EQ(with->weight_bytes - without->weight_bytes, room);
+}
+
 TEST_F(StreamedWeights, ThatFitNoDeviceOfThisSizeAreRefusedBeforeTheyAreRead) {
   LoadOptions options = Options({});
   options.path = folder_.path();
