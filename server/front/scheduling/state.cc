@@ -5,9 +5,13 @@
 
 namespace reel::front {
 
-State::State(PlannedJobs live_jobs, const WorkerTable& workers, const CostModel& costs,
-             const FairShare& share, const JobOptions& options)
-    : jobs(std::move(live_jobs)), workers(workers), costs(costs), share(share), options(options) {
+State::State(PlannedJobs live_jobs, const WorkerTable& all_workers, const CostModel& known_costs,
+             const FairShare& tenant_share, const JobOptions& job_options)
+    : jobs(std::move(live_jobs)),
+      workers(all_workers),
+      costs(known_costs),
+      share(tenant_share),
+      options(job_options) {
   for (const PlannedJob* job : jobs) {
     if (job->at_worker()) at_workers_.emplace(job->id, job);
   }

@@ -22,8 +22,8 @@ using PlannedJobs = std::vector<const PlannedJob*>;
 // As it is now: what it is made of outlives it and does not change meanwhile.
 class State {
  public:
-  State(PlannedJobs live_jobs, const WorkerTable& workers, const CostModel& costs,
-        const FairShare& share, const JobOptions& options);
+  State(PlannedJobs live_jobs, const WorkerTable& all_workers, const CostModel& known_costs,
+        const FairShare& tenant_share, const JobOptions& job_options);
 
   // One that a worker has; null: no longer, or it is another attempt.
   const PlannedJob* AtWorker(std::string_view id, int attempt) const;
