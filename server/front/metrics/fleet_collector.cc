@@ -55,16 +55,16 @@ void Add(MetricFamily& family, const LabelList& labels, T value) {
 }
 
 void AddNodes(const FleetStatus& status, Families& families) {
-  using State = FleetStatus::NodeState;
-  constexpr std::pair<State, const char*> kStates[] = {{State::kServing, "serving"},
-                                                       {State::kDraining, "draining"},
-                                                       {State::kSilent, "silent"},
-                                                       {State::kLeft, "left"}};
-  std::map<State, int> counts;
+  using NodeState = FleetStatus::NodeState;
+  constexpr std::pair<NodeState, const char*> kStates[] = {{NodeState::kServing, "serving"},
+                                                           {NodeState::kDraining, "draining"},
+                                                           {NodeState::kSilent, "silent"},
+                                                           {NodeState::kLeft, "left"}};
+  std::map<NodeState, int> counts;
   std::set<std::string_view> builds;
   for (const FleetStatus::Node& node : status.nodes) {
     ++counts[node.state];
-    const bool lives = node.state == State::kServing || node.state == State::kDraining;
+    const bool lives = node.state == NodeState::kServing || node.state == NodeState::kDraining;
     if (lives) builds.insert(node.build);
   }
   MetricFamily& nodes = families.Gauge(

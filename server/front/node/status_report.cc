@@ -7,9 +7,9 @@ namespace reel::front {
 namespace {
 
 FleetStatus::NodeState StateOf(const NodeTable::Seen& seen) {
-  using State = FleetStatus::NodeState;
-  if (seen.silent) return seen.beat.draining ? State::kLeft : State::kSilent;
-  return seen.beat.draining ? State::kDraining : State::kServing;
+  using NodeState = FleetStatus::NodeState;
+  if (seen.silent) return seen.beat.draining ? NodeState::kLeft : NodeState::kSilent;
+  return seen.beat.draining ? NodeState::kDraining : NodeState::kServing;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace reel::front {
 namespace {
 
-using State = FleetStatus::NodeState;
+using NodeState = FleetStatus::NodeState;
 
 class StatusReportTest : public FleetFixture {
  protected:
@@ -25,7 +25,7 @@ class StatusReportTest : public FleetFixture {
                                     [&](const auto& node) { return node.name == name; });
     return found == status.nodes.end() ? nullptr : &*found;
   }
-  bool IsSeenAs(const Member& at, const std::string& name, State state) {
+  bool IsSeenAs(const Member& at, const std::string& name, NodeState state) {
     return Comes([&] {
       const FleetStatus status = StatusOf(at);
       const FleetStatus::Node* const node = Find(status, name);
@@ -37,8 +37,8 @@ class StatusReportTest : public FleetFixture {
 TEST_F(StatusReportTest, NodesAreShownWithWhatTheyHave) {
   Member& a = Add("a");
   Add("gateway", false);
-  ASSERT_TRUE(IsSeenAs(a, "gateway", State::kServing));
-  ASSERT_TRUE(IsSeenAs(a, "a", State::kServing));
+  ASSERT_TRUE(IsSeenAs(a, "gateway", NodeState::kServing));
+  ASSERT_TRUE(IsSeenAs(a, "a", NodeState::kServing));
   const FleetStatus status = StatusOf(a);
   EXPECT_EQ(status.fleet, "prod");
   EXPECT_EQ(status.node, "a");
@@ -54,14 +54,14 @@ TEST_F(StatusReportTest, WhoDiesIsSilentAndWhoDrainsHasLeft) {
   Member& a = Add("a");
   Member& b = Add("b");
   Member& c = Add("c");
-  ASSERT_TRUE(IsSeenAs(a, "b", State::kServing));
-  ASSERT_TRUE(IsSeenAs(a, "c", State::kServing));
+  ASSERT_TRUE(IsSeenAs(a, "b", NodeState::kServing));
+  ASSERT_TRUE(IsSeenAs(a, "c", NodeState::kServing));
   c.service->Drain(absl::ZeroDuration(), absl::ZeroDuration(), [] {});
-  ASSERT_TRUE(IsSeenAs(a, "c", State::kDraining));
+  ASSERT_TRUE(IsSeenAs(a, "c", NodeState::kDraining));
   b.Kill();
   c.Kill();
-  EXPECT_TRUE(IsSeenAs(a, "b", State::kSilent));
-  EXPECT_TRUE(IsSeenAs(a, "c", State::kLeft));
+  EXPECT_TRUE(IsSeenAs(a, "b", NodeState::kSilent));
+  EXPECT_TRUE(IsSeenAs(a, "c", NodeState::kLeft));
 }
 
 TEST_F(StatusReportTest, EveryServerTellsTheSameBacklog) {
