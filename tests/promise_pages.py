@@ -21,17 +21,15 @@ import xml.etree.ElementTree
 HERE = pathlib.Path(__file__).parent
 HEAD = """# What Reel promises
 
-Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. Which tests hold a promise, and how its figure was
-measured, is in the [details](PROMISE_DETAILS.md). Unless a row says otherwise, figures are of two busy CPU cores, preset release and the test
-card. The bar is what the test, or the measurement by hand, must stay within.
+Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. Tests and further facts: [details](PROMISE_DETAILS.md). Unless a row
+says otherwise, figures are of two busy CPU cores, preset release and the test card. The bar is what the test, or the measurement by hand, must stay within.
 
 | # | promise | last figure | bar | date |
 |---|---|---|---|---|
 """
 DETAILS_HEAD = """# Promises in detail
 
-Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. Each number is a promise of the [table](PROMISES.md); here are its
-tests, then facts that the table has no room for.
+Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. Each number is a promise of the [table](PROMISES.md).
 
 Tests without a command run in `tests/run --all`; `soak` stands for `ctest --test-dir build/release -L soak -R NAME`. Tests that start brokers or a store skip without `deploy/build/setup --fleet`. Lines of
 a test that begin with `FIGURE` are collected in `build/all/figures.json`. "Not yet" was never tried.

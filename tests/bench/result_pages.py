@@ -5,8 +5,8 @@
   tests/bench/result_pages.py    writes every page
 
 A page has a title, an introduction and sections. A section has a title, where and when it was measured (`device`, `date`,
-`commit`), the `command`, one table (`columns`, `rows`) and `notes`, one bullet each; all but the title may be absent. Only the
-newest figures of a device are kept: what they were before is in the history of the JSON file.
+`commit`), the `command`, one table (`columns`, `rows`) and `notes`, one bullet each; all but the title may be absent. `more_rows`
+are further rows of the table that the page leaves out. Only the newest figures of a device are kept: what they were before is in the history of the JSON file.
 """
 
 import json

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Markdown tables and plots from the reports of kernel_bench and torch_rows.py.
 
-    report.py --out FOLDER [--name kernels] [--dtypes bf16 ...] [--plot REGEX] bench.json [torch.json ...]
+    report.py --out FOLDER [--name kernels] [--dtypes bf16 ...] [--sizes SIZE ...] [--plot REGEX] bench.json [torch.json ...]
 
-Writes NAME.md with tables of the DTYPES (all) and, where matplotlib is there, NAME_<dtype>.png: bars at each
+Writes NAME.md with tables of the DTYPES (all), of calls at many sizes for the SIZES (all), and, where matplotlib is there, NAME_<dtype>.png: bars at each
 shape (of those that match REGEX), as multiples of the copy of the same bytes. A time with a star was disturbed:
 its median is more than 1.3 times its least sample. A multiple in bold misses the bar.
 """
@@ -71,7 +71,7 @@ WIDEST = 9  # columns of sizes
 SIZE = re.compile(r"\d+(?:x\d+)+")
 
 
-def tables(table, dtypes):
+def tables(table, dtypes, shown_sizes):
     """Operators that were measured at the same sizes are rows of a table with a column each; the others are in a list."""
     groups = collections.OrderedDict()
     for key, rows in table.items():
@@ -86,11 +86,19 @@ def tables(table, dtypes):
             same.setdefault(tuple(cells), []).append(call)
         for sizes, names in same.items():
             if len(names) > 3 and len(sizes) > 1:
-                yield from grid(calls, sizes, names)
+                yield from grid(calls, [size for size in sizes if size in shown_sizes] or sizes, names)
+                yield from over_the_bar(calls, [size for size in sizes if shown_sizes and size not in shown_sizes], names)
         yield "\n| call | us |\n|---|---:|"
         for sizes, names in same.items():
             if len(names) <= 3 or len(sizes) == 1:
                 yield from (f"| {name}, {size} | {calls[name][size]} |" for name in names for size in sizes)
+
+
+def over_the_bar(calls, sizes, names):
+    """What misses the bar at sizes that have no column."""
+    missed = [f"{name}, {size}: {calls[name][size]}" for name in names for size in sizes if "**" in calls[name][size]]
+    if missed:
+        yield f"\nOver the bar at other sizes: {'; '.join(missed)}."
 
 
 def grid(calls, sizes, names):
@@ -148,6 +156,7 @@ def main():
     parser.add_argument("--name", default="kernels")
     parser.add_argument("--title", default="Kernels")
     parser.add_argument("--dtypes", nargs="+", metavar="DTYPE")
+    parser.add_argument("--sizes", nargs="+", default=[], metavar="SIZE")
     parser.add_argument("--plot", default="", metavar="REGEX")
     parser.add_argument("reports", nargs="+")
     options = parser.parse_args()
@@ -155,12 +164,12 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     dtypes = sorted({key.dtype for key in table})
     lines = [f"# {options.title}", "",
-             "Made by `tests/bench/kernels/report.py` of the JSON files beside this page, which have every variant and type. A cell is our best variant in",
+             "Made by `tests/bench/kernels/report.py` of the JSON files beside this page, which have every variant, type and size. A cell is our best variant in",
              "microseconds, in brackets its multiple of the copy of the same bytes, and how many times as long PyTorch's best way takes. **Bold**: over the",
              "bar, 1.15 times the copy (below 16 MB the copy and 2 us).", ""]
     for entry in metadata:
         lines.append("- " + ", ".join(f"{name} {entry[name]}" for name in SHOWN if entry.get(name)))
-    lines += tables(table, options.dtypes or dtypes)
+    lines += tables(table, options.dtypes or dtypes, options.sizes)
     for dtype in dtypes:
         picture = f"{options.name}_{dtype}.png"
         if plot(table, dtype, options.plot, options.out / picture) or (options.out / picture).exists():
