@@ -214,7 +214,9 @@ TEST(StreamedBlocks, LieEvenlyBetweenResidentOnes) {
       }
       EXPECT_EQ(count, streamed);
       EXPECT_EQ(IsStreamed(plan, 0), streamed == all);
-      if (streamed <= all / 2) EXPECT_LE(longest, 1) << all << " " << streamed;
+      if (streamed <= all / 2) {
+        EXPECT_LE(longest, 1) << all << " " << streamed;
+      }
     }
   }
 }
