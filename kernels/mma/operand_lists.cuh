@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long lists of operands for asm statements: numbers from 0 on for the text, registers for the
-// outputs. A loop cannot make these.
+// outputs. A loop cannot make these. And the asm statement of a product by a warpgroup.
 #pragma once
 
 #define REEL_NUMBERS_32                                                                   \
@@ -33,3 +33,25 @@
   REEL_REGISTERS_16(how, x, i), REEL_REGISTERS_16(how, x, (i) + 16)
 #define REEL_REGISTERS_64(how, x, i) \
   REEL_REGISTERS_32(how, x, i), REEL_REGISTERS_32(how, x, (i) + 32)
+
+// Lists for the array `sums`.
+#define REEL_SUMS_32(how) REEL_REGISTERS_32(how, sums, 0)
+#define REEL_SUMS_36(how) REEL_REGISTERS_32(how, sums, 0), REEL_REGISTERS_4(how, sums, 32)
+#define REEL_SUMS_64(how) REEL_REGISTERS_64(how, sums, 0)
+
+// sums = a b, or sums += a b if `add`, with a in four registers and b in shared memory, all named
+// so. `text` is the instruction behind its common part, `list` one of the three above. The first
+// product of a sum only writes it, so that its registers are free before.
+#define REEL_WARPGROUP_PRODUCT(kind, text, list)      \
+  do {                                                \
+    if (add) {                                        \
+      REEL_WARPGROUP_STEP("+" kind, "1", text, list); \
+    } else {                                          \
+      REEL_WARPGROUP_STEP("=" kind, "0", text, list); \
+    }                                                 \
+  } while (false)
+#define REEL_WARPGROUP_STEP(how, adds, text, list)                                                 \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " adds ", 0;\nwgmma.mma_async.sync.aligned." text \
+               ";\n}"                                                                              \
+               : list(how)                                                                         \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))

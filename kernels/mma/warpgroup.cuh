@@ -41,58 +41,27 @@ __device__ inline void AwaitProducts() {
   AwaitProductGroups<0>();
 }
 
-// sums = a b, or sums += a b if `add`; 128 columns in fp16, two to a word. The first product of a
-// sum only writes it, so that its registers are free before.
+// sums = a b, or sums += a b if `add`; 128 columns in fp16, two to a word.
 __device__ inline void MultiplyTo128(uint32_t (&sums)[32], const uint32_t (&a)[4], uint64_t b,
                                      bool add) {
-#define REEL_PRODUCT(how, sums_before)                                         \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " sums_before                 \
-               ", 0;\n"                                                        \
-               "wgmma.mma_async.sync.aligned.m64n128k32.f16.e4m3.e4m3 "        \
-               "{" REEL_NUMBERS_32 "}, {%32, %33, %34, %35}, %36, p, 1, 1;\n}" \
-               : REEL_REGISTERS_32(how, sums, 0)                               \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
-  if (add) {
-    REEL_PRODUCT("+r", "1");
-  } else {
-    REEL_PRODUCT("=r", "0");
-  }
-#undef REEL_PRODUCT
+  REEL_WARPGROUP_PRODUCT(
+      "r", "m64n128k32.f16.e4m3.e4m3 {" REEL_NUMBERS_32 "}, {%32, %33, %34, %35}, %36, p, 1, 1",
+      REEL_SUMS_32);
 }
 
 // The same for 72 columns in fp32. Sums keep only about 14 bits here: make a long sum from short
 // ones.
 __device__ inline void MultiplyTo72(float (&sums)[36], const uint32_t* a, uint64_t b, bool add) {
-#define REEL_PRODUCT(how, sums_before)                                            \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " sums_before                    \
-               ", 0;\n"                                                           \
-               "wgmma.mma_async.sync.aligned.m64n72k32.f32.e4m3.e4m3 "            \
-               "{" REEL_NUMBERS_36 "}, {%36, %37, %38, %39}, %40, p, 1, 1;\n}"    \
-               : REEL_REGISTERS_32(how, sums, 0), REEL_REGISTERS_4(how, sums, 32) \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
-  if (add) {
-    REEL_PRODUCT("+f", "1");
-  } else {
-    REEL_PRODUCT("=f", "0");
-  }
-#undef REEL_PRODUCT
+  REEL_WARPGROUP_PRODUCT(
+      "f", "m64n72k32.f32.e4m3.e4m3 {" REEL_NUMBERS_36 "}, {%36, %37, %38, %39}, %40, p, 1, 1",
+      REEL_SUMS_36);
 }
 
 // The same for 64 columns: the first 32 sums.
 __device__ inline void MultiplyTo64(float (&sums)[36], const uint32_t* a, uint64_t b, bool add) {
-#define REEL_PRODUCT(how, sums_before)                                         \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " sums_before                 \
-               ", 0;\n"                                                        \
-               "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 "         \
-               "{" REEL_NUMBERS_32 "}, {%32, %33, %34, %35}, %36, p, 1, 1;\n}" \
-               : REEL_REGISTERS_32(how, sums, 0)                               \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
-  if (add) {
-    REEL_PRODUCT("+f", "1");
-  } else {
-    REEL_PRODUCT("=f", "0");
-  }
-#undef REEL_PRODUCT
+  REEL_WARPGROUP_PRODUCT(
+      "f", "m64n64k32.f32.e4m3.e4m3 {" REEL_NUMBERS_32 "}, {%32, %33, %34, %35}, %36, p, 1, 1",
+      REEL_SUMS_32);
 }
 
 // Changes the registers of a thread to `kCount`, from the 65,536 / threads of its block.

@@ -25,36 +25,15 @@ inline constexpr uint64_t kNextInt8 = 32 >> 4;  // added to its result
 // sums = a b, or sums += a b where `add`, of 64 and 128 columns and a in registers.
 __device__ inline void MultiplyInt8(int32_t (&sums)[32], const uint32_t (&a)[4], uint64_t b,
                                     bool add) {
-#define REEL_PRODUCT(how, sums_before)                                   \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " sums_before           \
-               ", 0;\n"                                                  \
-               "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 "       \
-               "{" REEL_NUMBERS_32 "}, {%32, %33, %34, %35}, %36, p;\n}" \
-               : REEL_REGISTERS_32(how, sums, 0)                         \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
-  if (add) {
-    REEL_PRODUCT("+r", "1");
-  } else {
-    REEL_PRODUCT("=r", "0");
-  }
-#undef REEL_PRODUCT
+  REEL_WARPGROUP_PRODUCT(
+      "r", "m64n64k32.s32.s8.s8 {" REEL_NUMBERS_32 "}, {%32, %33, %34, %35}, %36, p", REEL_SUMS_32);
 }
 
 __device__ inline void MultiplyInt8(int32_t (&sums)[64], const uint32_t (&a)[4], uint64_t b,
                                     bool add) {
-#define REEL_PRODUCT(how, sums_before)                                   \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " sums_before           \
-               ", 0;\n"                                                  \
-               "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 "      \
-               "{" REEL_NUMBERS_64 "}, {%64, %65, %66, %67}, %68, p;\n}" \
-               : REEL_REGISTERS_64(how, sums, 0)                         \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
-  if (add) {
-    REEL_PRODUCT("+r", "1");
-  } else {
-    REEL_PRODUCT("=r", "0");
-  }
-#undef REEL_PRODUCT
+  REEL_WARPGROUP_PRODUCT("r",
+                         "m64n128k32.s32.s8.s8 {" REEL_NUMBERS_64 "}, {%64, %65, %66, %67}, %68, p",
+                         REEL_SUMS_64);
 }
 
 // sums = a b, or sums += a b where `add`, of 64, 128, 192 and 256 columns.

@@ -11,6 +11,7 @@
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/family/card_file.h"
+#include "model/family/network_sizes.h"
 #include "model/layers/load_dtype.h"
 #include "model/layers/random_weight.h"
 #include "model/ltx/checkpoint_config.h"
@@ -167,26 +168,10 @@ absl::Status LtxModel::MakeLayersIn(RowForm form) {
 
 WeightSizes SizesOf(const LtxModel& model) {
   const auto number = static_cast<int64_t>(c10::elementSize(model.dtype));
-  const T5Encoder& text = model.prompts.encoder();
-  const Transformer& transformer = model.transformer;
-  const int64_t others = model.parameters - text.parameters() - transformer.parameters();
-  WeightSizes sizes;
-  sizes.text_layers = text.layer_bytes().all;
-  sizes.text_layer = text.layer_bytes().largest;
-  sizes.text_table = text.table_bytes();
-  sizes.text_rest = std::max<int64_t>(text.bytes() - sizes.text_layers - sizes.text_table, 0);
-  sizes.blocks = transformer.block_bytes().all;
-  sizes.block = transformer.block_bytes().largest;
-  sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
-  sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
-  if (model.adapter_shelf != nullptr) {
-    sizes.around_blocks += model.adapter_shelf->columns().room().bytes();
-  }
-  sizes.encoder_layers = model.encoder.layer_bytes().all;
-  sizes.encoder_layer = model.encoder.layer_bytes().largest;
+  const int64_t others =
+      model.parameters - model.prompts.encoder().parameters() - model.transformer.parameters();
+  WeightSizes sizes = NetworkSizes(model);
   sizes.autoencoders = std::max<int64_t>(others * number - sizes.encoder_layers, 0);
-  sizes.codes = sizes.blocks / number;
-  sizes.can_stream_blocks = true;
   return sizes;
 }
 

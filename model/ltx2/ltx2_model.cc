@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/adapters/add_adapters.h"
+#include "model/family/network_sizes.h"
 #include "model/layers/load_dtype.h"
 #include "model/layers/random_weight.h"
 #include "model/ltx2/model_parts.h"
@@ -156,29 +157,13 @@ absl::StatusOr<std::vector<PictureCondition>> Ltx2Model::ConditionsOf(
 }
 
 WeightSizes SizesOf(const Ltx2Model& model) {
-  const GemmaEncoder& text = model.prompts.encoder();
-  const Transformer& transformer = model.transformer;
-  WeightSizes sizes;
   const StreamableBytes connectors = model.prompts.connectors().layer_bytes();
-  sizes.text_layers = text.layer_bytes().all;
-  sizes.text_layer = std::max(text.layer_bytes().largest, connectors.largest);
-  sizes.text_table = text.table_bytes();
-  sizes.text_rest = std::max<int64_t>(text.bytes() - sizes.text_layers - sizes.text_table, 0);
+  WeightSizes sizes = NetworkSizes(model);
+  sizes.text_layer = std::max(sizes.text_layer, connectors.largest);
   sizes.connector_layers = connectors.all;
   sizes.connector_rest = std::max<int64_t>(model.prompts.connectors().bytes() - connectors.all, 0);
-  sizes.blocks = transformer.block_bytes().all;
-  sizes.block = transformer.block_bytes().largest;
-  sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
-  sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
-  if (model.adapter_shelf != nullptr) {
-    sizes.around_blocks += model.adapter_shelf->columns().room().bytes();
-  }
-  sizes.encoder_layers = model.encoder.layer_bytes().all;
-  sizes.encoder_layer = model.encoder.layer_bytes().largest;
   sizes.autoencoders = std::max<int64_t>(
-      model.bytes - model.prompts.bytes() - transformer.bytes() - sizes.encoder_layers, 0);
-  sizes.codes = sizes.blocks / static_cast<int64_t>(c10::elementSize(model.dtype));
-  sizes.can_stream_blocks = true;
+      model.bytes - model.prompts.bytes() - model.transformer.bytes() - sizes.encoder_layers, 0);
   return sizes;
 }
 
