@@ -10,8 +10,8 @@
 
 namespace reel::model {
 
-// Of the text encoder, the transformer with its room for adapters, and the encoder of pictures. What
-// lies between and behind them is the family's to add.
+// Of the text encoder, the transformer with its room for adapters, and the encoder of pictures.
+// What lies between and behind them is the family's to add.
 template <typename Model>
 WeightSizes NetworkSizes(const Model& model) {
   const auto& text = model.prompts.encoder();

@@ -20,6 +20,7 @@
 #include "model/text/text_folder.h"
 #include "model/vae/find_upsampler.h"
 #include "model/vae/video_vae.h"
+#include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
 #include "model/weights/part_files.h"
