@@ -15,7 +15,7 @@
 namespace reel::model {
 namespace {
 
-// An adapter that a tenant may not use is told like one that is not there.
+// Adapters that a tenant may not use get the same error as unknown ones.
 std::string UnknownText(const std::string& name, const ModelCard& card) {
   if (card.adapters.empty()) {
     return absl::StrCat(Quoted(name),

@@ -6,7 +6,7 @@
 namespace reel::client {
 namespace {
 
-// What stands behind the last colon is the scale if it is a number.
+// A number after the last colon is the scale.
 v1::Adapter AdapterOf(const std::string& word) {
   v1::Adapter adapter;
   adapter.set_name(word);

@@ -14,7 +14,7 @@ enum class Activation : int32_t {
   kFatRelu,    // x, or 0 where x <= threshold
 };
 
-// As torch's operators are told it.
+// The name that torch's operators take.
 constexpr const char* KindName(Activation kind) {
   switch (kind) {
     case Activation::kGeluErf:

@@ -86,7 +86,7 @@ __device__ inline void RestOfScores(Queries& queries, uint32_t tile, uint32_t (&
   }
 }
 
-// What a thread with queries has while it goes from tile to tile.
+// The registers of a thread with queries, and its work on each tile.
 template <typename Queries>
 struct AttentionThread {
   using Tile = KeyTile<Queries::kWidth>;

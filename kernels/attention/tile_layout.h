@@ -33,7 +33,7 @@ struct KeyTile {
   static constexpr int kFactors = kValues + kTileKeys / 16 * kValueStep;
   static constexpr int kBytes = kFactors + 128;  // tiles begin at multiples of it
 
-  // Where the keys of a product of 32 channels, the values of a span begin.
+  // Offsets of the keys for a product of 32 channels, and of the values of a span.
   static constexpr int KeysOf(int product) { return 2 * product * kKeyStep; }
   static constexpr int ValuesOf(int span) { return kValues + span * kSpanChannels / 8 * kMatrix; }
 

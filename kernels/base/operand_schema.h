@@ -31,7 +31,7 @@ class SchemaWriter {
     if constexpr (std::is_same_v<Value, TensorView>) {
       AddTensor(operand, /*may_be_absent=*/false);
     } else if constexpr (std::is_same_v<Value, std::optional<TensorView>>) {
-      // What a form is there for, it always writes.
+      // The operand that a form is named after is never absent.
       AddTensor(operand, operand.of != OperandForm::kSum);
     } else if constexpr (std::is_enum_v<Value>) {
       AddOption("str", operand.name, Quoted(KindName(usual)));

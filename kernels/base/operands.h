@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of an operator, written down once. Its header has a struct of them, a template of
-// what holds a tensor: a view where the operator computes, a framework's tensor where models call
+// The operands of an operator, written down once. Its header has a struct of them, a template over
+// the type of tensors: views where the operator computes, a framework's tensors where models call
 // it. The struct's EachOperand names them in the order of torch's schema.
 #pragma once
 

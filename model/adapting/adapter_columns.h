@@ -13,9 +13,9 @@
 
 namespace reel::model {
 
-// Whether two jobs may step in one call, as far as their adapters go. In 8 bits layers take their
-// rows in another form where they adapt, which costs a video without adapters other roundings: it
-// then steps with such alone.
+// Whether the adapters of two jobs let them step in one call. In 8 bits, layers with adapters take
+// rows in another form, which would change the rounding of a video without adapters. So that steps
+// only with others without.
 bool MayStepTogether(const AppliedAdapters& a, const AppliedAdapters& b,
                      const kernels::Execution& run);
 
@@ -30,12 +30,12 @@ class AdapterColumns {
   const AdapterRoom& room() const { return room_; }
   // Whether the jobs' adapters fit, each once.
   bool HaveRoomFor(Jobs jobs) const;
-  // Puts the jobs' adapters into the first columns, each once, in the jobs' order; those that stand
-  // there stay. Returns by how much each job takes each column, fp32 [jobs, 1, columns]: the least
-  // of 32, 64, 128, 256 and all columns that hold them. Undefined: no job has any. A job alone has
-  // the same columns whatever was placed before. Needs HaveRoomFor.
+  // Puts the jobs' adapters into the first columns, each once, in the jobs' order. Adapters that
+  // are in place are not written again. Returns each job's scale for each column, fp32 [jobs, 1,
+  // columns], where columns is the least of 32, 64, 128, 256 and all that holds them. Undefined: no
+  // job has adapters. A job alone always gets the same columns. Needs HaveRoomFor.
   at::Tensor Place(Jobs jobs);
-  // What it holds of adapters that nobody else does.
+  // Frees the adapters and scales that nothing else holds.
   void Forget() {
     standing_.clear();
     scales_.reset();
