@@ -40,6 +40,21 @@ struct Condition {
   }
 };
 
+// A kept video that this one goes on from. The bytes of its state travel beside the spec.
+struct Source {
+  enum class Begin { kUnspecified, kPromote };  // kPromote: by the passes that a draft left out
+  std::string video = {};                       // "videos/..."
+  Begin begin = Begin::kUnspecified;
+  std::string state_sha256 = {};  // lower-case hex
+  // Null if only the description is known, or it is gone.
+  std::shared_ptr<const std::string> state = nullptr;
+
+  // Compares states by hash.
+  friend bool operator==(const Source& a, const Source& b) {
+    return a.video == b.video && a.begin == b.begin && a.state_sha256 == b.state_sha256;
+  }
+};
+
 // Which of the reference's pipelines runs a conditioned request. kAuto: the one for conditions, or
 // the one for a first image if the model's schedule allows no other. Not part of the API.
 enum class ConditionPipeline { kAuto, kImage, kCondition };
@@ -110,11 +125,15 @@ struct GenerationSpec {
   KernelSelection kernels;
   CacheOptions cache;
   std::vector<RequestAdapter> adapters;
-  std::optional<bool> sound;  // whether the file has a sound track
+  std::optional<bool> sound;           // whether the file has a sound track
+  std::optional<bool> keep_state;      // for requests that go on from it; unset: no
+  std::optional<int> stop_after_pass;  // a draft: so many passes are made; unset: all
+  std::optional<Source> source;
   PreviewOptions preview;
   EncodingOptions encoding;
   std::string worker;  // name of a worker to run on; empty: the scheduler decides
 
+  bool is_promotion() const { return source && source->begin == Source::Begin::kPromote; }
   // For a resolved spec.
   int num_steps() const {
     return timesteps.empty() ? num_inference_steps : static_cast<int>(timesteps.size());

@@ -41,11 +41,12 @@ struct TextFacts {
 
 // The video's file.
 struct MediaInfo {
-  std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f, mp4a.40.2"
-  int64_t size_bytes = 0;    // 0 until it is complete
-  std::string sha256;        // lower-case hex, of the whole file
-  absl::Duration duration;   // of the clip
-  int sample_rate = 0;       // of its sound; 0: it has none, or is not complete
+  std::string content_type;   // e.g. video/mp4; codecs="avc1.64001f, mp4a.40.2"
+  int64_t size_bytes = 0;     // 0 until it is complete
+  std::string sha256;         // lower-case hex, of the whole file
+  absl::Duration duration;    // of the clip
+  int sample_rate = 0;        // of its sound; 0: it has none, or is not complete
+  int width = 0, height = 0;  // of its pictures, in pixels; 0 until it is complete
 };
 
 // A part of a job's time; it is in exactly one at any moment. In the order of a run, but for

@@ -148,6 +148,12 @@ void Put(const WorkerReport& report, JobMedia event, AttachRequest& message) {
   media.set_fragment_end(event.fragment_end);
 }
 
+void Put(const WorkerReport& report, JobState event, AttachRequest& message) {
+  worker::v1::StateData& state = Name(report.ref, message.mutable_state());
+  state.set_offset(event.offset);
+  state.set_data(std::move(event.bytes));
+}
+
 void Put(const WorkerReport& report, JobParked event, AttachRequest& message) {
   Name(report.ref, message.mutable_parked()).set_device_bytes(event.device_bytes);
 }
@@ -159,6 +165,8 @@ void Put(const WorkerReport& report, JobFinished event, AttachRequest& message) 
   *finished.mutable_media() = MediaToProto(event.media);
   for (const model::Notice& notice : event.notices) *finished.add_notices() = NoticeToProto(notice);
   finished.set_memory_bytes(event.memory_bytes);
+  finished.set_state_size_bytes(event.state_size_bytes);
+  finished.set_state_sha256(std::move(event.state_sha256));
 }
 
 void Put(const WorkerReport& report, JobFailed event, AttachRequest& message) {
@@ -220,6 +228,10 @@ WorkerReport Get(worker::v1::JobMedia& media) {
           JobMedia{media.offset(), std::move(*media.mutable_data()), media.fragment_end()}};
 }
 
+WorkerReport Get(worker::v1::StateData& state) {
+  return {{}, RefOf(state), JobState{state.offset(), std::move(*state.mutable_data())}};
+}
+
 WorkerReport Get(const worker::v1::JobParked& parked) {
   return {{}, RefOf(parked), JobParked{parked.device_bytes()}};
 }
@@ -233,6 +245,8 @@ WorkerReport Get(const worker::v1::JobFinished& finished) {
     event.notices.push_back(NoticeFromProto(notice));
   }
   event.memory_bytes = finished.memory_bytes();
+  event.state_size_bytes = finished.state_size_bytes();
+  event.state_sha256 = finished.state_sha256();
   return {{}, RefOf(finished), std::move(event)};
 }
 
@@ -265,6 +279,8 @@ std::optional<WorkerReport> ReportFromProto(AttachRequest message) {
       return Get(*message.mutable_preview());
     case AttachRequest::kMedia:
       return Get(*message.mutable_media());
+    case AttachRequest::kState:
+      return Get(*message.mutable_state());
     case AttachRequest::kParked:
       return Get(message.parked());
     case AttachRequest::kFinished:
@@ -286,6 +302,7 @@ worker::v1::Assign AssignmentToProto(const Assignment& assignment) {
   }
   proto.set_alone(assignment.alone);
   proto.set_trace_id(assignment.ref.trace_id);
+  proto.set_state_size_bytes(assignment.state_size_bytes);
   for (const model::RequestAdapter& adapter : assignment.spec.adapters) {
     proto.add_adapter_paths(adapter.path);
   }
@@ -300,6 +317,7 @@ Assignment AssignmentFromProto(const worker::v1::Assign& proto) {
   if (proto.has_time_left()) assignment.time_left = FromProtoDuration(proto.time_left());
   assignment.alone = proto.alone();
   assignment.ref.trace_id = proto.trace_id();
+  assignment.state_size_bytes = proto.state_size_bytes();
   std::vector<model::RequestAdapter>& adapters = assignment.spec.adapters;
   const auto named = std::min(adapters.size(), static_cast<size_t>(proto.adapter_paths_size()));
   for (size_t i = 0; i < named; ++i) {

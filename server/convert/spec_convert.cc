@@ -79,6 +79,20 @@ void TakeAdapters(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
   }
 }
 
+model::Source SourceFromProto(const v1::Source& proto) {
+  using Begin = model::Source::Begin;
+  return {.video = proto.video(),
+          .begin = proto.has_promote() ? Begin::kPromote : Begin::kUnspecified,
+          .state_sha256 = proto.state_sha256(),
+          .state = nullptr};
+}
+
+void SetSource(const model::Source& source, v1::Source& proto) {
+  proto.set_video(source.video);
+  if (source.begin == model::Source::Begin::kPromote) proto.mutable_promote();
+  proto.set_state_sha256(source.state_sha256);
+}
+
 model::VideoCodec CodecFromProto(v1::VideoCodec codec) {
   return codec == v1::VIDEO_CODEC_H264 ? model::VideoCodec::kH264 : model::VideoCodec::kUnspecified;
 }
@@ -214,6 +228,9 @@ model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
   spec.max_text_tokens = proto.max_text_tokens();
   if (proto.has_condition_crf()) spec.condition_crf = proto.condition_crf();
   if (proto.has_sound()) spec.sound = proto.sound();
+  if (proto.has_keep_state()) spec.keep_state = proto.keep_state();
+  if (proto.has_stop_after_pass()) spec.stop_after_pass = proto.stop_after_pass();
+  if (proto.has_source()) spec.source = SourceFromProto(proto.source());
   for (const v1::Condition& condition : proto.conditions()) {
     spec.conditions.push_back(ConditionFromProto(condition));
   }
@@ -248,6 +265,9 @@ v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   proto.set_max_text_tokens(spec.max_text_tokens);
   if (spec.condition_crf) proto.set_condition_crf(*spec.condition_crf);
   if (spec.sound) proto.set_sound(*spec.sound);
+  if (spec.keep_state) proto.set_keep_state(*spec.keep_state);
+  if (spec.stop_after_pass) proto.set_stop_after_pass(*spec.stop_after_pass);
+  if (spec.source) SetSource(*spec.source, *proto.mutable_source());
   for (const model::Condition& condition : spec.conditions) {
     SetCondition(condition, with_bytes, *proto.add_conditions());
   }

@@ -159,6 +159,8 @@ v1::MediaInfo MediaToProto(const model::MediaInfo& media) {
   SetProtoDuration(*proto.mutable_duration(), media.duration);
   proto.set_has_sound(media.sample_rate > 0);
   proto.set_sample_rate(media.sample_rate);
+  proto.set_width(media.width);
+  proto.set_height(media.height);
   return proto;
 }
 
@@ -167,7 +169,9 @@ model::MediaInfo MediaFromProto(const v1::MediaInfo& proto) {
           .size_bytes = proto.size_bytes(),
           .sha256 = proto.sha256(),
           .duration = FromProtoDuration(proto.duration()),
-          .sample_rate = proto.sample_rate()};
+          .sample_rate = proto.sample_rate(),
+          .width = proto.width(),
+          .height = proto.height()};
 }
 
 v1::Notice NoticeToProto(const model::Notice& notice) {

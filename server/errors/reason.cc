@@ -41,6 +41,12 @@ constexpr ReasonRow kRows[] = {
      "Only a finished video can be downloaded."},
     {Reason::kVideoNotFinal, "VIDEO_NOT_FINAL", StatusCode::kFailedPrecondition,
      "A queued or running video cannot be deleted; cancel it first."},
+    {Reason::kStateGone, "STATE_GONE", StatusCode::kFailedPrecondition,
+     "The video that this one would go on from did not keep its state, or it is damaged or has "
+     "been removed."},
+    {Reason::kStateNotForModel, "STATE_NOT_FOR_MODEL", StatusCode::kFailedPrecondition,
+     "The state belongs to another model, other weights or adapters, or another request; the "
+     "message names what differs."},
     {Reason::kShapeQuarantined, "SHAPE_QUARANTINED", StatusCode::kFailedPrecondition,
      "Videos of this model and shape crashed several workers lately; they are refused for a "
      "while."},

@@ -27,6 +27,8 @@ enum class Reason {
   kKernelUnavailable,
   kVideoNotReady,
   kVideoNotFinal,
+  kStateGone,
+  kStateNotForModel,
   kShapeQuarantined,
   kTooLargeForDevice,
   kOffsetPastEnd,

@@ -3,6 +3,7 @@
 // engine.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"
@@ -23,7 +24,8 @@ struct Assignment {
   model::GenerationSpec spec;  // resolved; condition bytes filled in
   double order_key = 0;        // lower runs first
   absl::Duration time_left = absl::InfiniteDuration();
-  bool alone = false;  // never share a step
+  bool alone = false;            // never share a step
+  int64_t state_size_bytes = 0;  // of the state that the spec's source names; 0: there is none
 };
 
 }  // namespace reel

@@ -85,6 +85,10 @@ struct JobMedia {  // the next bytes of its file
   std::string bytes;
   bool fragment_end = false;  // the file plays up to here
 };
+struct JobState {  // the next bytes of the state that it leaves
+  int64_t offset = 0;
+  std::string bytes;
+};
 struct JobParked {
   int64_t device_bytes = 0;  // jobs still held there
 };
@@ -92,7 +96,9 @@ struct JobFinished {
   model::RunStats stats;
   model::MediaInfo media;  // content type, size and duration; the front adds the hash
   std::vector<model::Notice> notices;
-  int64_t memory_bytes = 0;  // peak of device memory that was its own; 0: unknown
+  int64_t memory_bytes = 0;      // peak of device memory that was its own; 0: unknown
+  int64_t state_size_bytes = 0;  // of the state that it left; 0: none
+  std::string state_sha256;      // of that, in lower-case hex
 };
 // Also sent when a cancelled job has ended (kCancelled): its slot is free.
 struct JobFailed {
@@ -104,7 +110,7 @@ struct JobFailed {
 
 using WorkerEvent =
     std::variant<KernelsListed, ModelLoaded, ModelKnown, ModelFailed, Stepped, JobProgress,
-                 JobPreview, JobMedia, JobParked, JobFinished, JobFailed>;
+                 JobPreview, JobMedia, JobState, JobParked, JobFinished, JobFailed>;
 
 struct WorkerReport {
   std::string worker;  // set by the front, which knows the stream

@@ -60,6 +60,8 @@ constexpr Unreached kUnreached[] = {
      "door_server_test"},
     {"FLEET_UNAVAILABLE", "it takes a broker, which not every machine has", "fleet_servers_test"},
     {"ENCODER_FAULT", "libav would have to fail at frames of a legal size", "worker_link_test"},
+    {"STATE_GONE", "no server keeps states yet", "engine_test"},
+    {"STATE_NOT_FOR_MODEL", "no server keeps states yet", "engine_test"},
     {"INTERNAL", "a mistake of ours would have to be built in", "shown_error_test"},
 };
 

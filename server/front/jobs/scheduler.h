@@ -171,6 +171,7 @@ class Scheduler {
   void On(const WorkerReport& from, JobFailed& event);
   void On(const WorkerReport&, KernelsListed&) {}  // WorkerChanged has told them
   void On(const WorkerReport& from, JobParked& event) { parking_.On(from, event); }
+  void On(const WorkerReport&, JobState&) {}
   void On(const WorkerReport&, JobMedia&) {}  // the disk takes it, then MediaAppended comes
 
   bool TakeChanged();

@@ -66,6 +66,8 @@ WorkerReport FileEnd::ReportOf(const EncodedFile& file, absl::Time now) {
   finished.media.size_bytes = file.size_bytes;
   finished.media.duration = file.duration;
   finished.media.sample_rate = file.sound.sample_rate;
+  finished.media.width = file.width;
+  finished.media.height = file.height;
   return {{}, success_->ref, std::move(finished)};
 }
 

@@ -186,8 +186,13 @@ absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
   if (frames == 0) return absl::InternalError("A file has frames");
   std::string codecs = encoder.CodecString();
   if (sound) absl::StrAppend(&codecs, ", ", AacEncoder::CodecString());
-  return EncodedFile{absl::StrCat("video/mp4; codecs=\"", codecs, "\""), offset_, frames,
-                     absl::Seconds(frames / options_.format.frame_rate), options_.format.sound};
+  return EncodedFile{absl::StrCat("video/mp4; codecs=\"", codecs, "\""),
+                     offset_,
+                     frames,
+                     absl::Seconds(frames / options_.format.frame_rate),
+                     options_.format.sound,
+                     options_.format.width,
+                     options_.format.height};
 }
 
 absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, SoundTrack* sound) {

@@ -41,6 +41,7 @@ struct EncodedFile {
   int num_frames = 0;
   absl::Duration duration;
   model::SoundFormat sound = {};
+  int width = 0, height = 0;
 };
 
 // Thread-safe, except for destruction.

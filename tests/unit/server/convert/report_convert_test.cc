@@ -42,6 +42,8 @@ TEST(ReportConvert, CarriesEveryFieldOfWhatAJobDoes) {
   EXPECT_EQ(Difference(message, Again(message)), "");
   Fill(*message.mutable_media());
   EXPECT_EQ(Difference(message, Again(message)), "");
+  Fill(*message.mutable_state());
+  EXPECT_EQ(Difference(message, Again(message)), "");
   Fill(*message.mutable_parked());
   EXPECT_EQ(Difference(message, Again(message)), "");
   Fill(*message.mutable_finished());
