@@ -66,7 +66,26 @@ int PassSide(int side, Ratio ratio, int multiple) {
   return static_cast<int>(latents * ratio.numerator / std::max(ratio.denominator, 1) * multiple);
 }
 
+int NumPasses(std::string_view preset, const ModelCard& card) {
+  return static_cast<int>(PassesIn(FindPreset(card, preset)).size());
+}
+
 std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& card) {
+  std::vector<PassWork> passes = AllPassesOf(resolved, card);
+  const auto all = static_cast<int>(passes.size());
+  // A request that no rule has checked yet makes one pass at least.
+  if (resolved.stop_after_pass) passes.resize(std::clamp(*resolved.stop_after_pass, 1, all));
+  if (resolved.is_promotion() && all > 1) passes.erase(passes.begin());
+  return passes;
+}
+
+FileSize FileSizeOf(const GenerationSpec& resolved, const ModelCard& card) {
+  if (!resolved.stop_after_pass) return {resolved.width, resolved.height};
+  const PassWork last = PassesOf(resolved, card).back();
+  return {last.width, last.height};
+}
+
+std::vector<PassWork> AllPassesOf(const GenerationSpec& resolved, const ModelCard& card) {
   std::vector<PassWork> passes;
   GenerationSpec video = resolved;
   const GuidanceRows guidance = RowsOfGuidance(resolved);

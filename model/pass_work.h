@@ -23,9 +23,26 @@ struct PassWork {
 // A side of a pass, from that of the previous pass or the video; pixels. `multiple` is the card's.
 int PassSide(int side, Ratio ratio, int multiple);
 
-// The passes of a resolved request, in order; at least one. Tokens of conditions are not counted,
-// since they are unknown before decoding.
+// The passes that a preset makes; of an unknown one, or of none, one.
+int NumPasses(std::string_view preset, const ModelCard& card);
+
+// The passes that a resolved request makes, in order; at least one. A draft makes the first ones, a
+// promotion those behind the first: no preset has more than two. Tokens of conditions are not
+// counted, since they are unknown before decoding.
 std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& card);
+
+// The same of the whole video: a draft's passes and those that it leaves out.
+std::vector<PassWork> AllPassesOf(const GenerationSpec& resolved, const ModelCard& card);
+
+// Sides of a file's pictures, in pixels.
+struct FileSize {
+  int width = 0, height = 0;
+
+  friend bool operator==(const FileSize&, const FileSize&) = default;
+};
+
+// Of a draft those of its last pass, otherwise those that the request names.
+FileSize FileSizeOf(const GenerationSpec& resolved, const ModelCard& card);
 
 // The pass with the most tokens; the first of several.
 const PassWork& LargestOf(const std::vector<PassWork>& passes);

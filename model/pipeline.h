@@ -21,6 +21,7 @@
 #include "model/frame_sink.h"
 #include "model/generation_spec.h"
 #include "model/model_card.h"
+#include "model/pass_state.h"
 #include "model/run_stats.h"
 
 namespace reel::model {
@@ -78,6 +79,20 @@ class Pipeline {
   virtual const ModelCard& card() const = 0;
   virtual absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
                                                              const kernels::Execution& run) = 0;
+  // The same of a promotion, from what its draft left (model/states). FAILED_PRECONDITION names
+  // what does not fit.
+  virtual absl::StatusOr<std::unique_ptr<Generation>> CreateFrom(const GenerationSpec& resolved,
+                                                                 const PassState& made,
+                                                                 const kernels::Execution& run) {
+    static_cast<void>(resolved), static_cast<void>(made), static_cast<void>(run);
+    return absl::FailedPreconditionError("the model cannot go on from a video");
+  }
+  // What a generation leaves for passes that a draft left out; between its last step and its
+  // decode. FAILED_PRECONDITION for models that cannot go on from a video.
+  virtual absl::StatusOr<PassState> State(const Generation& generation) const {
+    static_cast<void>(generation);
+    return absl::FailedPreconditionError("the model cannot go on from a video");
+  }
   // One bounded piece of text and condition encoding; true when the generation can step.
   virtual absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution& run) = 0;
   // One denoising step of each, together: they may differ in size, step, guidance and seed. Returns

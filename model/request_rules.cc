@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "model/continuation_rules.h"
 #include "model/spec_rules.h"
 #include "model/utf8.h"
 
@@ -104,6 +105,7 @@ void CheckForAnyModel(const GenerationSpec& spec, const RequestLimits& limits, V
   CheckPrompt("negative_prompt", spec.negative_prompt.value_or(""), limits, out);
   CheckConditions(spec, limits, out);
   CheckKernels(spec.kernels, out);
+  CheckSource(spec, out);
   out.InRange("preview.every_steps", int64_t{spec.preview.every_steps}, int64_t{0},
               int64_t{std::numeric_limits<int>::max()});
   if (spec.preview.max_side != 0) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/dispatch/kernel_profiles.h"
+#include "model/continuation_rules.h"
 #include "model/pass_work.h"
 
 namespace reel::model {
@@ -30,7 +31,8 @@ void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList
   const bool frames =
       out.OnGrid("num_frames", spec.num_frames, {card.temporal_multiple, 1, 1, limits.max_frames});
   if (!width || !height || !frames) return;
-  const std::vector<PassWork> passes = PassesOf(spec, card);
+  // A draft is refused if the video that it promises would be.
+  const std::vector<PassWork> passes = AllPassesOf(spec, card);
   const PassWork& largest = LargestOf(passes);
   if (largest.tokens <= limits.max_latent_tokens) return;
   const int64_t per_frame =
@@ -187,6 +189,7 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
   if (spec.sound.value_or(false) && !card.sound.exists()) {
     out.Add("sound", "this model makes no sound; nearest: leave it out");
   }
+  CheckPasses(spec, card, out);
   CheckProfile(spec, card, out);
   CheckCache(spec.cache, card.defaults.cache, out);
   CheckConditionsAgainstCard(spec, card, out);

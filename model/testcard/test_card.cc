@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/device_gone.h"
+#include "model/pass_work.h"
 #include "model/testcard/faults.h"
 #include "model/testcard/frame_pixels.h"
 #include "model/testcard/hum.h"
 #include "model/testcard/picture.h"
+#include "model/testcard/picture_code.h"
 
 namespace reel::model {
 namespace {
@@ -27,19 +30,31 @@ constexpr int64_t kBytesPerToken = 128 * 4;  // the size of LTX-Video's latents
 
 class TestCardGeneration final : public Generation {
  public:
-  TestCardGeneration(const GenerationSpec& resolved, int64_t tokens, const TestCardOptions& options,
-                     std::shared_ptr<CountedMemory> memory)
+  TestCardGeneration(const GenerationSpec& resolved, const ModelCard& card,
+                     const TestCardOptions& options, std::shared_ptr<CountedMemory> memory)
       : spec(resolved),
-        picture(spec.prompt, *spec.seed, spec.width, spec.height),
+        size(FileSizeOf(resolved, card)),
+        picture(spec.prompt, *spec.seed, size.width, size.height),
         frames_bytes(memory),
-        tokens_(tokens),
-        state_bytes_(options.memory.per_token * tokens),
+        passes_(PassesOf(resolved, card)),
+        state_bytes_(options.memory.per_token * tokens()),
         state_(std::move(memory)) {}
 
   int step() const override { return steps_done; }
-  int num_steps() const override { return spec.num_steps(); }
-  int64_t rows() const override { return tokens_ * (spec.guidance_scale > 1 ? 2 : 1); }
-  int64_t device_bytes() const override { return on_host_ ? 0 : tokens_ * kBytesPerToken; }
+  int num_steps() const override {
+    int steps = 0;
+    for (const PassWork& pass : passes_) steps += pass.steps;
+    return steps;
+  }
+  int64_t rows() const override {
+    int steps = 0;
+    for (const PassWork& pass : passes_) {
+      steps += pass.steps;
+      if (steps_done < steps) return pass.rows;
+    }
+    return passes_.back().rows;
+  }
+  int64_t device_bytes() const override { return on_host_ ? 0 : tokens() * kBytesPerToken; }
   absl::Status Park(bool to_host) override {
     parked = true;
     on_host_ = to_host;
@@ -51,9 +66,10 @@ class TestCardGeneration final : public Generation {
     return absl::OkStatus();
   }
   absl::Status TakeState() { return state_.Resize(state_bytes_); }
-  int64_t tokens() const { return tokens_; }
+  int64_t tokens() const { return LargestOf(passes_).tokens; }
 
   const GenerationSpec spec;
+  const FileSize size;
   const TestPicture picture;
   int steps_done = 0;
   bool hummed = false;
@@ -62,7 +78,7 @@ class TestCardGeneration final : public Generation {
   CountedBytes frames_bytes;  // from its first frame on
 
  private:
-  int64_t tokens_;
+  const std::vector<PassWork> passes_;
   int64_t state_bytes_;
   CountedBytes state_;
   bool on_host_ = false;
@@ -70,6 +86,19 @@ class TestCardGeneration final : public Generation {
 
 TestCardGeneration& Mine(Generation& generation) {
   return static_cast<TestCardGeneration&>(generation);
+}
+
+// What stands for latents: which video it is, whatever its size, in halves that fp32 holds exactly.
+PassState MadeBy(const GenerationSpec& spec, const ModelCard& card) {
+  const uint32_t hash = PictureHash(spec.prompt, *spec.seed, spec.width, spec.height);
+  const float halves[] = {static_cast<float>(hash >> 16), static_cast<float>(hash & 0xFFFF)};
+  PassState made;
+  made.passes = spec.stop_after_pass.value_or(NumPasses(spec.preset, card));
+  made.tensors[PassState::kLatents] = {
+      StateTensor::Type::kF32,
+      {1, 2, 1, 1, 1},
+      std::string(reinterpret_cast<const char*>(halves), sizeof(halves))};
+  return made;
 }
 
 [[noreturn]] void Hang() {
@@ -112,8 +141,20 @@ class TestCard final : public Pipeline {
 
   absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
                                                      const kernels::Execution&) override {
-    return std::make_unique<TestCardGeneration>(resolved, LatentTokens(resolved, card_), options_,
-                                                memory_);
+    return std::make_unique<TestCardGeneration>(resolved, card_, options_, memory_);
+  }
+
+  absl::StatusOr<std::unique_ptr<Generation>> CreateFrom(const GenerationSpec& resolved,
+                                                         const PassState& made,
+                                                         const kernels::Execution& run) override {
+    if (made.tensors != MadeBy(resolved, card_).tensors) {
+      return absl::FailedPreconditionError("the latents are those of another test card");
+    }
+    return Create(resolved, run);
+  }
+
+  absl::StatusOr<PassState> State(const Generation& generation) const override {
+    return MadeBy(static_cast<const TestCardGeneration&>(generation).spec, card_);
   }
 
   absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution&) override {
@@ -137,14 +178,14 @@ class TestCard final : public Pipeline {
                                    const kernels::Execution&) override {
     const auto& mine = static_cast<const TestCardGeneration&>(generation);
     const double noise = 1 - static_cast<double>(mine.step()) / std::max(1, mine.num_steps());
-    const int longest = std::max(mine.spec.width, mine.spec.height);
+    const int longest = std::max(mine.size.width, mine.size.height);
     // Skips pixels; the encoder shrinks what is still too large.
     const int every = std::max(1, longest / std::max(1, max_side));
     const std::vector<uint8_t> full = mine.picture.DrawNoisy(mine.spec.num_frames / 2, noise);
-    RgbImage image{mine.spec.width / every, mine.spec.height / every, {}};
+    RgbImage image{mine.size.width / every, mine.size.height / every, {}};
     for (int y = 0; y < image.height; ++y) {
       for (int x = 0; x < image.width; ++x) {
-        const auto at = (static_cast<std::ptrdiff_t>(y) * every * mine.spec.width + x * every) * 3;
+        const auto at = (static_cast<std::ptrdiff_t>(y) * every * mine.size.width + x * every) * 3;
         image.pixels.insert(image.pixels.end(), full.begin() + at, full.begin() + at + 3);
       }
     }
@@ -154,7 +195,7 @@ class TestCard final : public Pipeline {
   absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                   const kernels::Execution&) override {
     TestCardGeneration& mine = Mine(generation);
-    const int64_t pixels = int64_t{mine.spec.width} * mine.spec.height * mine.spec.num_frames;
+    const int64_t pixels = int64_t{mine.size.width} * mine.size.height * mine.spec.num_frames;
     REEL_RETURN_IF_ERROR(mine.frames_bytes.Resize(options_.memory.per_decoded_pixel * pixels));
     if (sink.TakesSound() && !std::exchange(mine.hummed, true)) {
       const std::vector<float> hum = Hum(mine.spec.num_frames / mine.spec.frame_rate);
@@ -166,10 +207,10 @@ class TestCard final : public Pipeline {
     absl::SleepFor(count * options_.decode_time_per_frame);
     std::vector<std::byte> frames;
     for (int i = 0; i < count; ++i) {
-      AppendFrame(mine.picture.Draw(mine.frames_done + i), mine.spec.width, sink.format(), frames);
+      AppendFrame(mine.picture.Draw(mine.frames_done + i), mine.size.width, sink.format(), frames);
     }
     REEL_RETURN_IF_ERROR(
-        sink.Push({sink.format(), mine.spec.width, mine.spec.height, count, frames}));
+        sink.Push({sink.format(), mine.size.width, mine.size.height, count, frames}));
     mine.frames_done += count;
     return mine.frames_done == mine.spec.num_frames;
   }

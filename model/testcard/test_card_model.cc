@@ -17,6 +17,13 @@ Preset Named(const char* name, int width, int height, int frames, int steps) {
   return {name, std::move(values)};
 }
 
+// Half as wide and high first, then two steps at the video's size.
+Preset TwoPass() {
+  Preset preset = Named("two-pass", 256, 192, 25, 4);
+  preset.passes = {{.sides = {1, 2}}, {.steps = 2, .sides = {2, 1}, .guided = false}};
+  return preset;
+}
+
 }  // namespace
 
 ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory, bool sound) {
@@ -40,7 +47,7 @@ ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memor
   card.defaults.decode_noise_scale = 0.025;
   card.defaults.max_text_tokens = 128;
   card.presets = {Named("quick", 256, 160, 25, 8), Named("long", 384, 256, 121, 40),
-                  Named("large", 1216, 704, 121, 40)};
+                  Named("large", 1216, 704, 121, 40), TwoPass()};
   return card;
 }
 

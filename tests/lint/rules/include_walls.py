@@ -79,6 +79,7 @@ WALLS = [
     (r"model/sampler/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/tokenizer/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/weights/", MODEL_API, {"absl", "json"}),
+    (r"model/states/", MODEL_API + [r"model/weights/(json_file|safetensors_header)\.h"], {"absl", "json"}),
     (r"model/adapters/", MODEL_API + ["model/weights/"], {"absl", "json"}),
     (r"model/torch_cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
     (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/", TORCH_CUDA_ENTRIES], {"absl", "torch"}),

@@ -115,6 +115,34 @@ TEST(PassesOf, SurvivesACardThatMakesNoSense) {
   EXPECT_EQ(LeastSide("twice", card), 32);
 }
 
+TEST(PassesOf, ADraftMakesTheFirstAndItsPromotionTheRest) {
+  GenerationSpec spec = Spec("twice");
+  const std::vector<PassWork> all = PassesOf(spec, ExampleCard());
+  EXPECT_EQ(AllPassesOf(spec, ExampleCard()), all);
+  EXPECT_EQ(FileSizeOf(spec, ExampleCard()), (FileSize{spec.width, spec.height}));
+  spec.stop_after_pass = 1;
+  EXPECT_THAT(PassesOf(spec, ExampleCard()), ElementsAre(all[0]));
+  EXPECT_EQ(AllPassesOf(spec, ExampleCard()), all);
+  EXPECT_EQ(FileSizeOf(spec, ExampleCard()), (FileSize{128, 96}));
+  spec.stop_after_pass.reset();
+  spec.source = Source{.begin = Source::Begin::kPromote};
+  EXPECT_THAT(PassesOf(spec, ExampleCard()), ElementsAre(all[1]));
+  EXPECT_EQ(FileSizeOf(spec, ExampleCard()), (FileSize{spec.width, spec.height}));
+}
+
+TEST(PassesOf, ARequestThatNoRuleHasCheckedMakesOneAtLeast) {
+  for (const char* preset : {"", "twice", "unknown"}) {
+    GenerationSpec spec = Spec(preset);
+    spec.stop_after_pass = -7;
+    EXPECT_EQ(PassesOf(spec, ExampleCard()).size(), 1U);
+    spec.stop_after_pass = 99;
+    EXPECT_EQ(PassesOf(spec, ExampleCard()).size(), AllPassesOf(spec, ExampleCard()).size());
+    spec.stop_after_pass.reset();
+    spec.source = Source{.begin = Source::Begin::kPromote};
+    EXPECT_EQ(PassesOf(spec, ExampleCard()).size(), 1U);
+  }
+}
+
 TEST(LargestOf, IsThePassWithTheMostTokens) {
   const std::vector<PassWork> passes = PassesOf(Spec("twice"), ExampleCard());
   EXPECT_EQ(&LargestOf(passes), &passes[1]);

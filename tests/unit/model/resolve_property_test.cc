@@ -21,7 +21,12 @@ class RandomSpec {
 
   GenerationSpec Make() {
     GenerationSpec spec;
-    spec.preset = Pick<std::string>({"", "", "small", "distilled-4"}, {"unknown"});
+    spec.preset = Pick<std::string>({"", "", "small", "distilled-4", "twice"}, {"unknown"});
+    if (spec.preset == "twice" && Chance(2)) spec.stop_after_pass = Pick<int>({1}, {0, 2, kMax});
+    if (Chance(4)) spec.keep_state = Chance(2);
+    if (spec.preset == "twice" && Chance(4)) {
+      spec.source = Source{.video = "videos/v", .begin = Source::Begin::kPromote};
+    }
     spec.prompt = Pick<std::string>({"a fox", "\xC3\xA4"}, {"\xFF", ""});
     spec.negative_prompt = Pick<std::optional<std::string>>({std::nullopt, "", "rain"});
     spec.width = Size();

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "kernels/base/digest/sha256.h"
+#include "model/states/spec_json.h"
+#include "nlohmann/json.hpp"
 #include "server/convert/convert.h"
 #include "tests/unit/server/convert/filled_message.h"
 
@@ -27,6 +29,20 @@ TEST(SpecConvert, CarriesEveryFieldBothWays) {
   ASSERT_TRUE(sent.conditions(0).has_image());
   ASSERT_TRUE(sent.conditions(1).has_video());
   EXPECT_EQ(Difference(sent, SpecToProto(SpecFromProto(sent), true)), "");
+}
+
+// The JSON that a kept state has of its spec.
+TEST(SpecConvert, EveryFieldButWhatNamesAVideoIsInAStatesSpec) {
+  v1::VideoSpec sent = FilledSpec();
+  const auto again = model::SpecFromJson(model::SpecToJson(SpecFromProto(sent)));
+  ASSERT_TRUE(again.ok()) << again.status();
+  sent.clear_worker();
+  sent.clear_keep_state();
+  sent.clear_source();
+  for (v1::Condition& condition : *sent.mutable_conditions()) {
+    condition.has_video() ? condition.set_video("") : condition.set_image("");
+  }
+  EXPECT_EQ(Difference(sent, SpecToProto(*again)), "");
 }
 
 TEST(SpecConvert, DescribesConditionsWithoutTheirBytes) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of spec_rules.h about drafts and the videos that go on from others.
+#pragma once
+
+#include "model/generation_spec.h"
+#include "model/model_card.h"
+#include "model/violation_list.h"
+
+namespace reel::model {
+
+// A draft leaves passes of its preset out, and a promotion makes them: the preset must have them.
+void CheckPasses(const GenerationSpec& spec, const ModelCard& card, ViolationList& out);
+
+// A source says how to go on from it. Whether its video exists is not checked here.
+void CheckSource(const GenerationSpec& spec, ViolationList& out);
+
+}  // namespace reel::model

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/states/video_state.h"
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "kernels/base/digest/sha256.h"
+#include "kernels/base/status_macros.h"
+#include "model/states/spec_json.h"
+#include "model/weights/json_file.h"
+#include "model/weights/safetensors_header.h"
+#include "nlohmann/json.hpp"
+
+namespace reel::model {
+namespace {
+
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
+
+constexpr char kFormat[] = "reel.state.1";
+constexpr char kConditionPrefix[] = "condition.";
+constexpr size_t kAlignment = 8;
+// 64 conditions, which only a program for a single user takes, and a family's own tensors.
+constexpr SafetensorsLimits kLimits = {
+    .max_header_bytes = int64_t{1} << 20, .max_tensors = 96, .max_rank = 8, .max_name_bytes = 64};
+
+absl::Status Damaged(const std::string& why) {
+  return absl::FailedPreconditionError(absl::StrCat("the state is damaged: ", why));
+}
+
+std::string TextOf(const std::vector<FixedAdapter>& adapters) {
+  return absl::StrJoin(adapters, ", ", [](std::string* text, const FixedAdapter& adapter) {
+    absl::StrAppend(text, adapter.name, " ", adapter.sha256, " times ", adapter.scale);
+  });
+}
+
+// A file's name need not be valid UTF-8.
+std::string TextOf(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string ConditionName(size_t index) { return absl::StrCat(kConditionPrefix, index); }
+
+const char* TypeName(StateTensor::Type type) {
+  return type == StateTensor::Type::kF32 ? "F32" : "U8";
+}
+
+// Without what says nothing about the video itself; conditions are described by their bytes.
+GenerationSpec SpecOfVideo(GenerationSpec spec) {
+  for (Condition& condition : spec.conditions) {
+    if (condition.bytes == nullptr) continue;
+    condition.size_bytes = static_cast<int64_t>(condition.bytes->size());
+    condition.sha256 = Sha256Hex(*condition.bytes);
+  }
+  return spec;
+}
+
+// The bytes of a safetensors file, its tensors in the order of their names.
+std::string FileOf(const std::map<std::string, StateTensor>& tensors, json metadata) {
+  json header = {{"__metadata__", std::move(metadata)}};
+  size_t end = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const size_t begin = std::exchange(end, end + tensor.bytes.size());
+    header[name] = {
+        {"dtype", TypeName(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+  }
+  std::string text = TextOf(header);
+  text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  const uint64_t length = text.size();
+  std::string file(reinterpret_cast<const char*>(&length), sizeof(length));
+  file.reserve(file.size() + text.size() + end);
+  file += text;
+  for (const auto& [name, tensor] : tensors) file += tensor.bytes;
+  return file;
+}
+
+bool IsFinite(const std::string& bytes) {
+  for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, bytes.data() + at, sizeof(value));
+    if (!std::isfinite(value)) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<StateTensor> TensorOf(const TensorEntry& entry, std::string_view file) {
+  if (entry.type != TensorType::kF32 && entry.type != TensorType::kU8) {
+    return Damaged(absl::StrCat("a tensor is neither of F32 nor of U8: ", entry.name));
+  }
+  StateTensor tensor;
+  tensor.type = entry.type == TensorType::kF32 ? StateTensor::Type::kF32 : StateTensor::Type::kU8;
+  tensor.shape = entry.shape;
+  tensor.bytes =
+      file.substr(static_cast<size_t>(entry.begin), static_cast<size_t>(entry.end - entry.begin));
+  if (tensor.type == StateTensor::Type::kF32 && !IsFinite(tensor.bytes)) {
+    return Damaged(absl::StrCat("a tensor has NaN or Inf: ", entry.name));
+  }
+  return tensor;
+}
+
+// Moves the conditions' bytes from the tensors to the spec. Only a draft's later passes need them.
+absl::Status TakeConditions(VideoState& state) {
+  std::vector<Condition>& conditions = state.spec.conditions;
+  for (size_t i = 0; i < conditions.size() && state.spec.stop_after_pass; ++i) {
+    auto node = state.made.tensors.extract(ConditionName(i));
+    if (node.empty() || Sha256Hex(node.mapped().bytes) != conditions[i].sha256) {
+      return Damaged(absl::StrCat("the bytes of a condition are missing or changed: ", i));
+    }
+    conditions[i].bytes = std::make_shared<const std::string>(std::move(node.mapped().bytes));
+  }
+  return absl::OkStatus();
+}
+
+// FAILED_PRECONDITION for a text that is missing or longer than any that is written.
+absl::Status TakeFacts(const std::map<std::string, std::string>& metadata, VideoState& state) {
+  const auto text = [&metadata](const char* name) {
+    const auto found = metadata.find(name);
+    return found == metadata.end() ? std::string() : found->second;
+  };
+  if (text("format") != kFormat) return Damaged(absl::StrCat("it is not of the format ", kFormat));
+  state.family = text("family");
+  state.weights_sha256 = text("weights_sha256");
+  state.fixed_adapters = text("fixed_adapters");
+  state.build = text("build");
+  if (!absl::SimpleAtoi(text("passes"), &state.made.passes) || state.made.passes < 1 ||
+      !absl::SimpleAtoi(text("parameters"), &state.parameters)) {
+    return Damaged("a number of its metadata cannot be read");
+  }
+  REEL_ASSIGN_OR_RETURN(const json spec, ParseJson(text("spec"), "the state's spec"));
+  REEL_ASSIGN_OR_RETURN(state.spec, SpecFromJson(spec));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string WriteState(const GenerationSpec& spec, const ModelCard& card, const PassState& made) {
+  const GenerationSpec own = SpecOfVideo(spec);
+  std::map<std::string, StateTensor> tensors = made.tensors;
+  for (size_t i = 0; i < own.conditions.size() && own.stop_after_pass; ++i) {
+    const std::string& bytes = *own.conditions[i].bytes;
+    tensors[ConditionName(i)] = {
+        StateTensor::Type::kU8, {static_cast<int64_t>(bytes.size())}, bytes};
+  }
+  return FileOf(tensors, {{"build", REEL_VERSION},
+                          {"family", card.family},
+                          {"fixed_adapters", TextOf(card.fixed_adapters)},
+                          {"format", kFormat},
+                          {"parameters", absl::StrCat(card.parameters)},
+                          {"passes", absl::StrCat(made.passes)},
+                          {"spec", TextOf(SpecToJson(own))},
+                          {"weights_sha256", card.weights_sha256}});
+}
+
+absl::StatusOr<VideoState> ReadState(std::string_view file) {
+  if (static_cast<int64_t>(file.size()) > kMostStateBytes) {
+    return Damaged(absl::StrCat("it has ", file.size(), " bytes, above ", kMostStateBytes));
+  }
+  const auto header = ParseSafetensorsHeader(
+      absl::MakeConstSpan(reinterpret_cast<const std::byte*>(file.data()), file.size()), kLimits);
+  if (!header.ok()) return Damaged(std::string(header.status().message()));
+  VideoState state;
+  REEL_RETURN_IF_ERROR(TakeFacts(header->metadata, state));
+  for (const TensorEntry& entry : header->tensors) {
+    REEL_ASSIGN_OR_RETURN(state.made.tensors[entry.name], TensorOf(entry, file));
+  }
+  REEL_RETURN_IF_ERROR(TakeConditions(state));
+  return state;
+}
+
+absl::Status CheckFits(const VideoState& state, const GenerationSpec& promotion,
+                       const ModelCard& card) {
+  if (!state.spec.stop_after_pass) {
+    return absl::FailedPreconditionError("the video is no draft: it has all passes of its preset");
+  }
+  GenerationSpec draft = SpecOfVideo(promotion);
+  draft.model = state.spec.model;  // its name may differ from server to server
+  draft.stop_after_pass = state.made.passes;
+  std::vector<std::string> differ = Differences(state.spec, draft);
+  const auto compare = [&differ](const char* what, bool same) {
+    if (!same) differ.emplace_back(what);
+  };
+  compare("the family of the model", state.family == card.family);
+  compare("the number of parameters", state.parameters == card.parameters);
+  // Without a manifest on either side the weights have no hash.
+  compare("the weights", state.weights_sha256.empty() || card.weights_sha256.empty() ||
+                             state.weights_sha256 == card.weights_sha256);
+  compare("the adapters in the weights", state.fixed_adapters == TextOf(card.fixed_adapters));
+  if (differ.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the state was kept by another model or request; what differs: ",
+                   absl::StrJoin(differ, ", ")));
+}
+
+GenerationSpec PromotionOf(const VideoState& draft) {
+  GenerationSpec spec = draft.spec;
+  spec.model.clear();
+  spec.stop_after_pass.reset();
+  spec.source =
+      Source{.video = "", .begin = Source::Begin::kPromote, .state_sha256 = "", .state = nullptr};
+  return spec;
+}
+
+}  // namespace reel::model
