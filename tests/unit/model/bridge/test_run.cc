@@ -16,9 +16,9 @@ bool IsLibtorchs(const std::string& variant) {
 }
 
 // On a GPU "auto" takes the kernels by itself; on a CPU they must be asked for.
-kernels::KernelPlan PlanOf(Source source) {
+kernels::KernelPlan PlanOf(PlanSource source) {
   const kernels::KernelCatalog& catalog = DeviceUnderTest()->catalog;
-  if (source == Source::kLibtorch) return *catalog.Plan("reference", {});
+  if (source == PlanSource::kLibtorch) return *catalog.Plan("reference", {});
   std::map<std::string, std::string> variants;
   if (catalog.capability().device < 0) {
     for (const kernels::OpListing& op : catalog.List()) {
@@ -33,7 +33,7 @@ kernels::KernelPlan PlanOf(Source source) {
 
 }  // namespace
 
-TestRun::TestRun(Source source)
+TestRun::TestRun(PlanSource source)
     : plan(PlanOf(source)), run{plan, counters, nullptr, DeviceUnderTest()->stream} {}
 
 }  // namespace reel::model

@@ -10,13 +10,13 @@
 namespace reel::model {
 
 // What a plan takes wherever it has the choice.
-enum class Source {
+enum class PlanSource {
   kLibtorch,  // the profile "reference"
   kKernels,   // the best variant of kernels/ for every operator that has more than the oracle
 };
 
 struct TestRun {
-  explicit TestRun(Source source = Source::kLibtorch);
+  explicit TestRun(PlanSource source = PlanSource::kLibtorch);
 
   const kernels::KernelPlan plan;
   kernels::KernelCounters counters;

@@ -139,7 +139,7 @@ struct Decoded {
 
 using DecodeStart = std::function<FrameSourcePtr(const Ops& ops, const DecodeInputs& inputs)>;
 
-Decoded DecodeBy(const DecodeStart& begin, const DecodePieces& pieces, Source source) {
+Decoded DecodeBy(const DecodeStart& begin, const DecodePieces& pieces, PlanSource source) {
   const TestRun test(source);
   kernels::KernelCounters counters;
   const kernels::Execution run{test.plan, counters, nullptr, test.run.stream};
@@ -165,14 +165,14 @@ class GroupDecode : public ::testing::TestWithParam<std::tuple<std::string, int>
   std::vector<const VaeDecoder*> Decoders() const {
     return std::vector<const VaeDecoder*>(static_cast<size_t>(ranks()), own_->decoder.get());
   }
-  Decoded OnOne(const at::Tensor& latents, const DecodePieces& by, Source source) const {
+  Decoded OnOne(const at::Tensor& latents, const DecodePieces& by, PlanSource source) const {
     return DecodeBy(
         [&](const Ops& ops, const DecodeInputs& inputs) {
           return own_->decoder->Decode(ops, latents, inputs);
         },
         by, source);
   }
-  Decoded OnGroup(const at::Tensor& latents, const DecodePieces& by, Source source) {
+  Decoded OnGroup(const at::Tensor& latents, const DecodePieces& by, PlanSource source) {
     return DecodeBy(
         [&](const Ops& ops, const DecodeInputs& inputs) {
           return DecodeOnGroup(crew_, Decoders(), ops, latents, inputs);
@@ -192,7 +192,7 @@ TEST_P(GroupDecode, IsThatOfOneDevice) {
   for (const int64_t rows : {1, 2, 3, 6}) {
     const at::Tensor latents = Draw(32, {1, 8, 3, rows, 2});
     const DecodePieces by = rows % 2 == 0 ? DecodePieces{1, 1} : DecodePieces{3, 2};
-    const Source source = on_cpu && rows == 6 ? Source::kKernels : Source::kLibtorch;
+    const PlanSource source = on_cpu && rows == 6 ? PlanSource::kKernels : PlanSource::kLibtorch;
     const Decoded expected = OnOne(latents, by, source), made = OnGroup(latents, by, source);
     ASSERT_EQ(made.pieces.size(), expected.pieces.size());
     for (size_t i = 0; i < made.pieces.size(); ++i) {
@@ -241,13 +241,13 @@ class FailingDecode : public GroupDecode {
 // In the middle of the layers, where the others wait for its rows, and in the last one; in the
 // first piece, and when one has left.
 TEST_P(FailingDecode, IsThatOfEveryRankAndTheNextOneIsWhole) {
-  const Decoded expected = OnGroup(latents_, {1, 1}, Source::kLibtorch);
+  const Decoded expected = OnGroup(latents_, {1, 1}, PlanSource::kLibtorch);
   ASSERT_GE(expected.pieces.size(), 2u);
   for (int rank = 0; rank < ranks(); ++rank) {
     ExpectFailure(expected, rank, "mid_block.resnets.0.conv2", 0);
     ExpectFailure(expected, rank, "conv_out", 0);
     ExpectFailure(expected, rank, "conv_out", 1);
-    const Decoded next = OnGroup(latents_, {1, 1}, Source::kLibtorch);
+    const Decoded next = OnGroup(latents_, {1, 1}, PlanSource::kLibtorch);
     for (size_t i = 0; i < expected.pieces.size(); ++i) {
       EXPECT_TRUE(next.pieces[i].equal(expected.pieces[i])) << "rank " << rank << ", piece " << i;
     }

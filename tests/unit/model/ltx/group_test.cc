@@ -100,7 +100,7 @@ class Group : public LtxPipeline {
 
 class EveryPipeline
     : public Group,
-      public ::testing::WithParamInterface<std::tuple<std::string, std::string, Source>> {};
+      public ::testing::WithParamInterface<std::tuple<std::string, std::string, PlanSource>> {};
 
 TEST_P(EveryPipeline, IsTheSameOnAGroup) {
   const auto& [version, kind, source] = GetParam();
@@ -113,12 +113,12 @@ TEST_P(EveryPipeline, IsTheSameOnAGroup) {
 INSTANTIATE_TEST_SUITE_P(Generations, EveryPipeline,
                          ::testing::Combine(::testing::Values("0.9.0", "0.9.1", "0.9.5"),
                                             ::testing::Values("text", "image", "condition"),
-                                            ::testing::Values(Source::kLibtorch,
-                                                              Source::kKernels)));
+                                            ::testing::Values(PlanSource::kLibtorch,
+                                                              PlanSource::kKernels)));
 
 TEST_F(Group, OddSizesAreTheSame) {
   const TinyFolder folder("0.9.5");
-  const TestRun test(Source::kKernels);
+  const TestRun test(PlanSource::kKernels);
   for (const auto& [width, height, frames] : std::vector<std::tuple<int, int, int>>{
            {32, 32, 1}, {96, 32, 9}, {160, 96, 25}, {32, 160, 9}}) {
     GenerationSpec spec = TinySpec("text");
@@ -223,7 +223,7 @@ GenerationSpec WholeSizeSpec(double guidance_scale, int steps) {
 
 TEST_F(Group, StepsOfAWholeSizeAreTheSame) {
   const TinyFolder folder("0.9.5");
-  const TestRun test(Source::kKernels);
+  const TestRun test(PlanSource::kKernels);
   const auto one = Load(folder), group = Load(folder, "fp32", Peers());
   ASSERT_NE(one, nullptr);
   ASSERT_NE(group, nullptr);

@@ -126,7 +126,7 @@ TEST_F(PackedSteps, AreEachOnesOwnWhereRowsAre) {
 }
 
 TEST_F(PackedSteps, AreNearEachOnesOwnWhateverAddsTheirProducts) {
-  for (const Source source : {Source::kLibtorch, Source::kKernels}) {
+  for (const PlanSource source : {PlanSource::kLibtorch, PlanSource::kKernels}) {
     TestRun test(source);
     const Ops ops(test.run);
     std::vector<DenoiseState> alone = Videos(ops), together = alone;
@@ -167,7 +167,7 @@ TEST_F(PackedSteps, AreNearEachOnesOwnInEightBits) {
 }
 
 TEST_F(PackedSteps, MakeOneProductOfEachLayer) {
-  TestRun test(Source::kKernels);
+  TestRun test(PlanSource::kKernels);
   const Ops ops(test.run);
   std::vector<DenoiseState> all = Videos(ops);
   Denoiser denoiser(*transformer_);

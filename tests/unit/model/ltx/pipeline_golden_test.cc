@@ -21,7 +21,7 @@ constexpr int64_t kFrameStride = 7;
 
 class PipelineGolden
     : public LtxPipeline,
-      public ::testing::WithParamInterface<std::tuple<std::string, std::string, Source>> {};
+      public ::testing::WithParamInterface<std::tuple<std::string, std::string, PlanSource>> {};
 
 TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
   const auto& [version, kind, source] = GetParam();
@@ -35,7 +35,7 @@ TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
   ASSERT_NE(generation, nullptr);
   ASSERT_EQ(generation->num_steps(), kTinySteps);
   const std::string label =
-      version + " " + kind + (source == Source::kKernels ? ", own kernels" : "");
+      version + " " + kind + (source == PlanSource::kKernels ? ", own kernels" : "");
   const at::Tensor steps = golden[kind + ".latents"];  // [steps, 1, S, C]
   for (int i = 0; i < kTinySteps; ++i) {
     ASSERT_NO_FATAL_FAILURE(StepAll(*pipeline, {generation.get()}, test.run));
@@ -57,8 +57,8 @@ TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
 INSTANTIATE_TEST_SUITE_P(Generations, PipelineGolden,
                          ::testing::Combine(::testing::Values("0.9.0", "0.9.1", "0.9.5"),
                                             ::testing::Values("text", "image", "condition"),
-                                            ::testing::Values(Source::kLibtorch,
-                                                              Source::kKernels)));
+                                            ::testing::Values(PlanSource::kLibtorch,
+                                                              PlanSource::kKernels)));
 
 // Bit for bit on a CPU. On a GPU some of these share a call of the transformer.
 void ExpectSame(const at::Tensor& actual, const at::Tensor& alone, const std::string& what) {
@@ -138,7 +138,7 @@ TEST_F(LtxPipeline, APreviewAndALookAtTheLatentsChangeNothing) {
 
 class SixteenBits
     : public LtxPipeline,
-      public ::testing::WithParamInterface<std::tuple<std::string, std::string, Source>> {};
+      public ::testing::WithParamInterface<std::tuple<std::string, std::string, PlanSource>> {};
 
 TEST_P(SixteenBits, AreNotTwiceAsFarFromThirtyTwoAsDiffusersAre) {
   const auto& [version, kind, source] = GetParam();
@@ -167,8 +167,8 @@ TEST_P(SixteenBits, AreNotTwiceAsFarFromThirtyTwoAsDiffusersAre) {
 INSTANTIATE_TEST_SUITE_P(Generations, SixteenBits,
                          ::testing::Combine(::testing::Values("0.9.0", "0.9.1", "0.9.5"),
                                             ::testing::Values("text", "image", "condition"),
-                                            ::testing::Values(Source::kLibtorch,
-                                                              Source::kKernels)));
+                                            ::testing::Values(PlanSource::kLibtorch,
+                                                              PlanSource::kKernels)));
 
 TEST_F(LtxPipeline, RefusesWhatItCannotRender) {
   const TinyFolder folder("0.9.0");  // dynamic schedule

@@ -214,7 +214,7 @@ TEST_F(StreamedWeights, AreCopiedOnceMoreByEachReplay) {
   const auto resident = LoadLtxModel(options, device);
   const auto streaming = LoadLtxModel(options, device, Values::kStored, *fitted);
   ASSERT_TRUE(resident.ok() && streaming.ok());
-  const TestRun test{Source::kKernels};
+  const TestRun test{PlanSource::kKernels};
   const Ops ops(test.run);
   RecordCounts counts;
   VelocityGraphs graphs((*streaming)->transformer,

@@ -155,7 +155,7 @@ class TwoPass : public LtxPipeline {
 };
 
 class TwoPassGolden : public TwoPass,
-                      public ::testing::WithParamInterface<std::tuple<bool, Source>> {};
+                      public ::testing::WithParamInterface<std::tuple<bool, PlanSource>> {};
 
 TEST_P(TwoPassGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
   const auto& [pinned, source] = GetParam();
@@ -187,9 +187,10 @@ TEST_P(TwoPassGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
             kFrameBound);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Requests, TwoPassGolden,
-    ::testing::Combine(::testing::Bool(), ::testing::Values(Source::kLibtorch, Source::kKernels)));
+INSTANTIATE_TEST_SUITE_P(Requests, TwoPassGolden,
+                         ::testing::Combine(::testing::Bool(),
+                                            ::testing::Values(PlanSource::kLibtorch,
+                                                              PlanSource::kKernels)));
 
 TEST_F(TwoPass, SharesStepsWithOthersOnBothSidesOfTheUpsampling) {
   TestRun test;

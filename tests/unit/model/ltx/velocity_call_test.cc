@@ -60,7 +60,7 @@ class VelocityGraphsTest : public LtxPipeline {
 
   const c10::InferenceMode no_gradients_;
   const TinyFolder folder_{"0.9.0"};
-  TestRun test_{Source::kKernels};
+  TestRun test_{PlanSource::kKernels};
   const Ops ops_{test_.run};
   at::Device device_ = at::kCPU;
   std::unique_ptr<Transformer> transformer_;
@@ -133,7 +133,7 @@ TEST_F(VelocityGraphsTest, AreOfOneKindOfCall) {
   EXPECT_EQ(counts_.recorded, 4);
   EXPECT_EQ(counts_.replays, 8);
   // Another plan runs other rows.
-  TestRun libtorch(Source::kLibtorch);
+  TestRun libtorch(PlanSource::kLibtorch);
   const Ops other(libtorch.run);
   for (int call = 0; call < 2; ++call) {
     EXPECT_TRUE((*graphs_)(other, kinds[0]).equal(transformer_->Velocity(other, kinds[0])));

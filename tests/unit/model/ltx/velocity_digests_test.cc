@@ -217,9 +217,9 @@ class VelocityDigests : public ::testing::Test {
 };
 
 TEST_F(VelocityDigests, OfEveryLayoutAreTheStoredOnes) {
-  for (const Source source : {Source::kLibtorch, Source::kKernels}) {
+  for (const PlanSource source : {PlanSource::kLibtorch, PlanSource::kKernels}) {
     const TestRun test(source);
-    const bool is_ours = source == Source::kKernels;
+    const bool is_ours = source == PlanSource::kKernels;
     ExpectOfAllLayouts(is_ours ? "kernels" : "reference", Ops(test.run), four_.Load());
     if (is_ours) ExpectOfAllLayouts("bf16", Ops(test.run), four_.Load(at::kBFloat16));
   }
@@ -257,7 +257,7 @@ TEST_F(VelocityDigests, OfThePartsOfACallAreTheStoredOnes) {
 }
 
 TEST_F(VelocityDigests, OfSharedStepsAreTheStoredOnes) {
-  const TestRun test(Source::kKernels);
+  const TestRun test(PlanSource::kKernels);
   const Ops ops(test.run);
   const Transformer model = four_.Load();
   const GuidancePoint guided{3, 0.7, 0, {}};

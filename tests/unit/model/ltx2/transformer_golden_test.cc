@@ -83,7 +83,7 @@ VelocityInputs InputsOf(const Ops& ops, const Transformer& model, const Told& to
 }
 
 StreamTokens VelocityOf(const Transformer& model, const Told& told,
-                        Source source = Source::kLibtorch) {
+                        PlanSource source = PlanSource::kLibtorch) {
   TestRun test(source);
   const Ops ops(test.run);
   return model.Velocity(ops, InputsOf(ops, model, told));
@@ -123,7 +123,7 @@ TEST_P(TransformerGolden, GivesTheSameByTheKernels) {
   const Golden golden = tiny.golden();
   for (const char* name : {"scalar", "per_token_cross", "masked"}) {
     const Told told(golden, name);
-    const StreamTokens velocity = VelocityOf(*model, told, Source::kKernels);
+    const StreamTokens velocity = VelocityOf(*model, told, PlanSource::kKernels);
     EXPECT_LT(RelativeError(told.name(), velocity.video, golden[told.name() + ".video"]),
               kErrorBound);
     EXPECT_LT(RelativeError(told.name(), velocity.audio, golden[told.name() + ".audio"]),
@@ -137,7 +137,7 @@ TEST_P(TransformerGolden, GivesTheSameWhereTokensPointAtTheirTimes) {
   const auto model = LoadTransformer(tiny, at::kFloat);
   ASSERT_TRUE(model.ok()) << model.status();
   const Golden golden = tiny.golden();
-  for (const Source source : {Source::kLibtorch, Source::kKernels}) {
+  for (const PlanSource source : {PlanSource::kLibtorch, PlanSource::kKernels}) {
     TestRun test(source);
     const Ops ops(test.run);
     for (const char* name : {"per_token", "per_token_cross"}) {
