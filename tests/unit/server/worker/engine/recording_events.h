@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/mutex.h"
 #include "server/worker/engine/engine.h"
+#include "tests/unit/server/worker/engine/watched_values.h"
 
 namespace reel::worker {
 
-class RecordingEvents : public EngineEvents {
+class RecordingEvents : public EngineEvents, private WatchedValues {
  public:
   struct Ended {
     JobRef ref;
@@ -207,28 +207,6 @@ class RecordingEvents : public EngineEvents {
       ended_[ended.ref.job] = std::move(ended);
     });
   }
-  template <typename Map>
-  typename Map::mapped_type Of(Map& map, const std::string& job) {
-    MutexLock lock(mutex_);
-    const auto found = map.find(job);
-    return found == map.end() ? typename Map::mapped_type() : found->second;
-  }
-  template <typename F>
-  void Change(F change) {
-    MutexLock lock(mutex_);
-    change();
-    changed_.NotifyAll();
-  }
-  template <typename F>
-  bool Wait(F condition) {
-    const absl::Time end = absl::Now() + absl::Minutes(1);
-    MutexLock lock(mutex_);
-    while (!condition() && absl::Now() < end) changed_.WaitFor(mutex_, absl::Seconds(1));
-    return condition();
-  }
-
-  Mutex mutex_;
-  CondVar changed_;
   std::map<std::string, model::ModelCard> cards_, known_;
   std::vector<WarmedUp> warm_ups_;
   std::map<std::string, absl::Status> model_errors_;
