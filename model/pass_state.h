@@ -25,6 +25,9 @@ struct PassState {
   static constexpr char kLatents[] = "latents";             // [1, C, F, h, w], fp32
   static constexpr char kAudioLatents[] = "audio_latents";  // [1, C, A, bins], fp32
 
+  // The most bytes of a state as a file: four times the latents of the largest video, and more.
+  static constexpr int64_t kMostFileBytes = int64_t{256} << 20;
+
   int passes = 0;  // that are made
   std::map<std::string, StateTensor> tensors;
 

@@ -162,8 +162,9 @@ std::string WriteState(const GenerationSpec& spec, const ModelCard& card, const 
 }
 
 absl::StatusOr<VideoState> ReadState(std::string_view file) {
-  if (static_cast<int64_t>(file.size()) > kMostStateBytes) {
-    return Damaged(absl::StrCat("it has ", file.size(), " bytes, above ", kMostStateBytes));
+  if (static_cast<int64_t>(file.size()) > PassState::kMostFileBytes) {
+    return Damaged(
+        absl::StrCat("it has ", file.size(), " bytes, above ", PassState::kMostFileBytes));
   }
   const auto header = ParseSafetensorsHeader(
       absl::MakeConstSpan(reinterpret_cast<const std::byte*>(file.data()), file.size()), kLimits);

@@ -15,9 +15,6 @@
 
 namespace reel::model {
 
-// The most bytes that a state may have: four times the latents of the largest video.
-inline constexpr int64_t kMostStateBytes = int64_t{256} << 20;
-
 struct VideoState {
   // Of the video; a draft's conditions with their bytes, which later passes encode anew. Without
   // what names it among other videos: its source, its worker, whether it is kept.

@@ -112,6 +112,7 @@ class RecordingEvents final : public WorkerEvents {
     Note(absl::StrCat("failed ", Key(from), failed.suspect ? " suspect" : ""),
          [&](Heard& heard) { heard.failures.emplace_back(from.ref.job, failed.error); });
   }
+  void On(const WorkerReport&, JobState&) {}
   void On(const WorkerReport&, KernelsListed&) {}
   void On(const WorkerReport&, JobParked&) {}
 

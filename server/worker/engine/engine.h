@@ -94,10 +94,10 @@ using EngineCommand = std::variant<LoadModel, UnloadModel, Assignment, ReorderJo
 class EngineEvents {
  public:
   virtual ~EngineEvents() = default;
-  // Must not block, except for JobMedia, which may hold an encoder thread (never the engine) until
-  // there is room. JobMedia comes before its job's JobFinished; after JobFailed one piece may still
-  // come. The engine's destructor waits for calls with JobMedia to return. `worker` is not filled
-  // in: the engine does not know it.
+  // Must not block, except for JobMedia and JobState, which may hold an encoder thread (never the
+  // engine) until there is room. Both come before their job's JobFinished; after JobFailed one
+  // piece may still come. The engine's destructor waits for calls with either to return. `worker`
+  // is not filled in: the engine does not know it.
   virtual void Report(WorkerReport report) = 0;
   // The device's context is lost: the process must end, with exit code 42, or 43 if the device
   // itself is lost (kernels::IsDeviceGone).

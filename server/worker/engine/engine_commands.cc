@@ -7,6 +7,7 @@
 #include "model/pass_work.h"
 #include "model/resolve.h"
 #include "server/worker/engine/engine_core.h"
+#include "server/worker/engine/kept_states.h"
 
 namespace reel::worker {
 namespace {
@@ -29,7 +30,7 @@ absl::Status CheckResolved(const model::GenerationSpec& spec, const model::Model
 
 }  // namespace
 
-absl::Status Engine::Impl::Admit(const Assignment& command, HeldJob& job) {
+absl::Status Engine::Impl::Admit(Assignment& command, HeldJob& job) {
   if (draining_) {
     return MakeError(Reason::kServerDraining, "The worker is draining and takes no new job");
   }
@@ -55,7 +56,7 @@ absl::Status Engine::Impl::Admit(const Assignment& command, HeldJob& job) {
   }
   job.plan = *std::move(plan);
   job.steps_alone = job.pipeline->card().steps_alone;
-  return absl::OkStatus();
+  return OpenState(command.spec, job);
 }
 
 void Engine::Impl::CarryOut(Assignment& command) {

@@ -117,8 +117,8 @@ class Engine::Impl {
   bool IsAwaited(const std::string& model, int64_t revision) const;
   void DropUnusedModels();
 
-  // Why a job cannot be held; OK after filling pipeline and plan.
-  absl::Status Admit(const Assignment& command, HeldJob& job);
+  // Why a job cannot be held; OK after filling pipeline, plan and the state that it begins from.
+  absl::Status Admit(Assignment& command, HeldJob& job);
 
   // Pieces. Each ends with the job further on, waiting, or gone.
   bool MoveOne();

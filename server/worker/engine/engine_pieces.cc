@@ -6,6 +6,7 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "model/pass_work.h"
 #include "server/worker/engine/engine_core.h"
+#include "server/worker/engine/kept_states.h"
 #include "server/worker/media/jpeg.h"
 
 namespace reel::worker {
@@ -54,18 +55,23 @@ void Engine::Impl::Create(HeldJob& job) {
   kernels::KernelCounters counters;
   BeginMemory();
   PieceClock::Piece piece(clock_);
-  auto generation =
-      job.pipeline->Create(job.spec, Execution(job, counters, TimerIf(job.times_text)));
+  auto generation = MakeGeneration(job, Execution(job, counters, TimerIf(job.times_text)));
   NoteMemory(job);
   TextPieceDone(job, piece.elapsed(), counters);
+  if (job.made && absl::IsFailedPrecondition(generation.status())) {
+    Fail(job, Reason::kStateNotForModel, UnusableSource(generation.status()), false);
+    return;
+  }
   if (!generation.ok()) {
     Blame(job, generation.status(), true);
     return;
   }
   job.generation = *std::move(generation);
   // The generation has copied what it needs of them.
-  for (model::Condition& condition : job.spec.conditions) condition.bytes = nullptr;
-  for (model::Condition& condition : job.spec.conditions) condition.pixels = nullptr;
+  for (model::Condition& condition : job.spec.conditions) {
+    condition.pixels = nullptr;
+    if (!KeepsBytesOfConditions(job.spec)) condition.bytes = nullptr;
+  }
   job.phase = Phase::kBegin;
 }
 
@@ -132,8 +138,9 @@ void Engine::Impl::MakePreview(HeldJob& job) {
 
 void Engine::Impl::StartDecoding(HeldJob& job) {
   EncoderOptions options;
-  options.format.width = job.spec.width;
-  options.format.height = job.spec.height;
+  const model::FileSize size = model::FileSizeOf(job.spec, job.pipeline->card());
+  options.format.width = size.width;
+  options.format.height = size.height;
   options.format.frame_rate = job.spec.frame_rate;
   options.format.num_frames = job.spec.num_frames;
   if (job.spec.sound.value_or(true)) options.format.sound = job.pipeline->card().sound;
@@ -157,6 +164,10 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
 
 void Engine::Impl::Decode(HeldJob& job) {
   if (job.encoder == nullptr) {
+    if (const absl::Status status = TakeState(job); !status.ok()) {
+      Blame(job, status, true);
+      return;
+    }
     StartDecoding(job);
     job.times_decode = samples_.TakeStage(SteadyNow());
   }
@@ -197,7 +208,8 @@ void Engine::Impl::StartEncoding(HeldJob& job) {
   job.phase = Phase::kEncode;
   PutDown(job);
   Report(job.ref, JobProgress{Stage::kEncode, steps, steps});
-  FileEnd::Success success{job.ref, job.deadline, job.spec.num_frames, steps, {}, job.clock};
+  FileEnd::Success success{job.ref, job.deadline, job.spec.num_frames, steps,
+                           {},      job.clock,    std::move(job.state)};
   const auto passes = model::PassesOf(job.spec, job.pipeline->card());
   success.finished.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
   success.finished.stats.audio_tokens = audio_tokens;

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "kernels/base/digest/sha256.h"
+
 namespace reel::worker {
 
 absl::Status JobError(const JobRef& ref, Reason reason, std::string_view message, int steps,
@@ -39,14 +41,27 @@ bool FileEnd::Claim() {
 
 void FileEnd::Complete(const absl::StatusOr<EncodedFile>& file, absl::Time now) {
   std::optional<WorkerReport> report;
+  std::string state;
   {
     MutexLock lock(mutex_);
     const bool whole = success_ && file.ok() && file->num_frames == success_->num_frames;
     if (!whole || teller_ != Teller::kNobody) return;
     teller_ = Teller::kFile;
     report = ReportOf(*file, now);
+    state = std::exchange(success_->state, {});
   }
+  auto* const finished = std::get_if<JobFinished>(&report->event);
+  if (finished != nullptr && !state.empty()) ReportState(report->ref, state, *finished);
   events_.Report(*std::move(report));
+}
+
+void FileEnd::ReportState(const JobRef& ref, const std::string& state, JobFinished& finished) {
+  for (size_t at = 0; at < state.size(); at += kStatePieceBytes) {
+    events_.Report(
+        {{}, ref, JobState{static_cast<int64_t>(at), state.substr(at, kStatePieceBytes)}});
+  }
+  finished.state_size_bytes = static_cast<int64_t>(state.size());
+  finished.state_sha256 = Sha256Hex(state);
 }
 
 WorkerReport FileEnd::ReportOf(const EncodedFile& file, absl::Time now) {

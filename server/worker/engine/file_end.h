@@ -4,7 +4,9 @@
 // video.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -22,6 +24,9 @@ namespace reel::worker {
 inline constexpr std::string_view kDeadlinePassedText =
     "The deadline passed while the video was rendered";
 
+// Of a state, in one report.
+inline constexpr size_t kStatePieceBytes = size_t{1} << 20;
+
 // Adds how far the job has come to a failure.
 absl::Status JobError(const JobRef& ref, Reason reason, std::string_view message, int steps,
                       int num_steps);
@@ -38,6 +43,7 @@ class FileEnd {
     int num_steps = 0;
     JobFinished finished;
     model::RunClock clock;
+    std::string state = {};  // that the job leaves, reported before its end; empty: none
   };
 
   // `events` outlives it.
@@ -63,6 +69,8 @@ class FileEnd {
 
   WorkerReport ReportOf(const EncodedFile& file, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Reports the state in pieces and describes it in the end. May wait for the front.
+  void ReportState(const JobRef& ref, const std::string& state, JobFinished& finished);
 
   EngineEvents& events_;
   Mutex mutex_;

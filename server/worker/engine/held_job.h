@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,7 +44,9 @@ struct HeldJob {
   bool times_text = false, times_decode = false;  // as SampleRule took them
   bool ran_out_of_memory = false;                 // once: the next try is alone and the last
   std::unique_ptr<ConditionDecoder> conditions;   // until the job is created; null: it has none
+  std::optional<model::PassState> made;           // that it begins from, until it is created
   std::unique_ptr<model::Generation> generation;
+  std::string state;                  // that it leaves, from its decode on; empty: none
   std::shared_ptr<FileEnd> file_end;  // from the first frames on; shared with the encoder's thread
   std::unique_ptr<VideoEncoder> encoder;
   bool sounds = false;     // the next piece of its decode is its sound

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/base/digest/sha256.h"
 #include "server/convert/proto_duration.h"
 #include "server/convert/report_convert.h"
 #include "server/convert/worker_convert.h"
@@ -16,6 +17,9 @@ std::optional<EngineCommand> CommandReader::Read(worker::v1::AttachResponse mess
     case Kind::kConditionData:
       Keep(*message.mutable_condition_data());
       return std::nullopt;
+    case Kind::kStateData:
+      Keep(*message.mutable_state_data());
+      return std::nullopt;
     case Kind::kAssign:
       return ReadAssign(message.assign());
     case Kind::kReorder:
@@ -26,6 +30,7 @@ std::optional<EngineCommand> CommandReader::Read(worker::v1::AttachResponse mess
       return ResumeJob{message.resume().job()};
     case Kind::kCancel:
       TakeFor(message.cancel().job());
+      TakeState(message.cancel().job(), 0, "");
       return CancelJob{message.cancel().job()};
     case Kind::kLoadModel:
       return LoadModel{LoadFromProto(message.load_model()), message.load_model().revision()};
@@ -55,6 +60,29 @@ CommandReader::Pixels CommandReader::TakeFor(const std::string& job) {
   return std::move(node.mapped());
 }
 
+// A state with a gap, or too many of them: the job then fails for lack of its state.
+void CommandReader::Keep(worker::v1::StateData& piece) {
+  const auto size = static_cast<int64_t>(piece.data().size());
+  const auto found = states_.find(piece.job());
+  const int64_t so_far = found == states_.end() ? 0 : static_cast<int64_t>(found->second.size());
+  if (piece.offset() != so_far || state_bytes_ + size > kMaxStateBytes) {
+    TakeState(piece.job(), 0, "");
+    return;
+  }
+  state_bytes_ += size;
+  states_[piece.job()] += piece.data();
+}
+
+std::shared_ptr<const std::string> CommandReader::TakeState(const std::string& job, int64_t size,
+                                                            const std::string& sha256) {
+  auto node = states_.extract(job);
+  if (node.empty()) return nullptr;
+  const auto bytes = static_cast<int64_t>(node.mapped().size());
+  state_bytes_ -= bytes;
+  if (bytes != size || Sha256Hex(node.mapped()) != sha256) return nullptr;
+  return std::make_shared<const std::string>(std::move(node.mapped()));
+}
+
 Assignment CommandReader::ReadAssign(const worker::v1::Assign& assign) {
   Assignment assignment = AssignmentFromProto(assign);
   Pixels pixels = TakeFor(assignment.ref.job);
@@ -68,6 +96,10 @@ Assignment CommandReader::ReadAssign(const worker::v1::Assign& assign) {
     }
     condition.bytes = std::make_shared<const std::string>(std::move(found->second));
   }
+  const int64_t state_size = assignment.state_size_bytes;
+  const std::string sha256 = assignment.spec.source ? assignment.spec.source->state_sha256 : "";
+  auto state = TakeState(assignment.ref.job, state_size, sha256);
+  if (assignment.spec.source) assignment.spec.source->state = std::move(state);
   return assignment;
 }
 

@@ -9,8 +9,15 @@ namespace {
 
 using worker::v1::AttachRequest;
 
+// Bytes of the job's file, or of the state that it leaves.
+bool IsBulk(const AttachRequest& message) { return message.has_media() || message.has_state(); }
+
+const std::string& JobOf(const AttachRequest& bulk) {
+  return bulk.has_media() ? bulk.media().job() : bulk.state().job();
+}
+
 int64_t BytesOf(const AttachRequest& message) {
-  return static_cast<int64_t>(message.media().data().size());
+  return static_cast<int64_t>(message.media().data().size() + message.state().data().size());
 }
 
 // Whether `newer` makes `queued` superfluous. The first step and every change of stage stay.
@@ -53,7 +60,7 @@ bool Outbox::Replaces(Message& message) {
 
 bool Outbox::Push(Message message) {
   MutexLock lock(mutex_);
-  while (message.has_media() && !closed_ && media_bytes_ >= max_media_bytes_) {
+  while (IsBulk(message) && !closed_ && media_bytes_ >= max_media_bytes_) {
     changed_.Wait(mutex_);
   }
   if (closed_) return false;
@@ -63,14 +70,14 @@ bool Outbox::Push(Message message) {
 }
 
 void Outbox::Put(Message message) {
-  if (message.has_media() || message.has_finished()) {
+  if (IsBulk(message) || message.has_finished()) {
     media_bytes_ += BytesOf(message);
     media_.push_back(std::move(message));
     return;
   }
   if (message.has_failed()) {
     std::erase_if(media_, [&](const Message& queued) {
-      if (!queued.has_media() || queued.media().job() != message.failed().job()) return false;
+      if (!IsBulk(queued) || JobOf(queued) != message.failed().job()) return false;
       media_bytes_ -= BytesOf(queued);
       return true;
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue of messages to the front. Control goes before media; a job's last message goes behind
-// its media. Bounded: media blocks its producer, newer reports replace older ones.
+// its media and its state. Bounded: both block their producer, newer reports replace older ones.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Outbox {
 
   // False: the outbox is closed and the message is dropped. The kind of a message decides its
   // place:
-  // - media blocks while the bound is reached;
+  // - media, and the state that a job leaves, block while the bound is reached;
   // - a job's success goes behind its media;
   // - a job's failure drops its waiting media and overtakes the rest;
   // - all else goes before media.

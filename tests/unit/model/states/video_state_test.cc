@@ -183,7 +183,8 @@ TEST_F(VideoStateTest, RefusesLatentsThatAreNotFinite) {
 
 TEST_F(VideoStateTest, RefusesMoreBytesThanAnyStateHas) {
   const std::string file = File();
-  const std::string_view huge(file.data(), size_t{kMostStateBytes} + 1);  // refused unread
+  const std::string_view huge(file.data(),
+                              size_t{PassState::kMostFileBytes} + 1);  // refused unread
   EXPECT_THAT(std::string(ReadState(huge).status().message()), HasSubstr("above"));
 }
 

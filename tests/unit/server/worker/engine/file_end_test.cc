@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
+#include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "tests/unit/server/worker/engine/recording_events.h"
 
@@ -18,8 +20,8 @@ const absl::Time kStart = absl::UnixEpoch() + absl::Seconds(100);
 
 class FileEndTest : public ::testing::Test {
  protected:
-  void Expect(absl::Time deadline = absl::InfiniteFuture()) {
-    FileEnd::Success success{{"a", 2, {}}, deadline, kFrames, kSteps, {}, {}};
+  void Expect(absl::Time deadline = absl::InfiniteFuture(), std::string state = "") {
+    FileEnd::Success success{{"a", 2, {}}, deadline, kFrames, kSteps, {}, {}, std::move(state)};
     success.finished.stats.device = "cpu";
     success.clock.Enter(model::RunPart::kEncode, kStart - absl::UnixEpoch());
     end_.Expect(std::move(success));
@@ -47,6 +49,23 @@ TEST_F(FileEndTest, AWholeFileIsASuccess) {
   EXPECT_EQ(ended.result.stats.parts[0].part, model::RunPart::kEncode);
   EXPECT_EQ(ended.result.stats.parts[0].time, absl::Seconds(3));
   EXPECT_FALSE(end_.Claim()) << "it has been told";
+}
+
+TEST_F(FileEndTest, ItsStateComesFirstInPieces) {
+  const std::string state = std::string(kStatePieceBytes, 's') + "rest";
+  Expect(absl::InfiniteFuture(), state);
+  end_.Complete(File(), kStart);
+  ASSERT_TRUE(events_.has_ended("a"));
+  EXPECT_EQ(events_.state("a"), state);
+  EXPECT_TRUE(events_.contiguous());
+  EXPECT_EQ(events_.ended("a").result.state_size_bytes, static_cast<int64_t>(state.size()));
+  EXPECT_EQ(events_.ended("a").result.state_sha256, Sha256Hex(state));
+}
+
+TEST_F(FileEndTest, OfAFileThatIsTooLateThereIsNoState) {
+  Expect(kStart, "state");
+  end_.Complete(File(), kStart);
+  EXPECT_EQ(events_.state("a"), "");
 }
 
 TEST_F(FileEndTest, AFileThatIsWholeAtItsDeadlineIsTooLate) {

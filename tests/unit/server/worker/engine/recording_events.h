@@ -91,6 +91,7 @@ class RecordingEvents : public EngineEvents, private WatchedValues {
     return ended_.count(job) != 0;
   }
   std::string file(const std::string& job) { return Of(files_, job); }
+  std::string state(const std::string& job) { return Of(states_, job); }
   // As it said last; -1: it was not parked.
   int64_t parked_bytes(const std::string& job) {
     MutexLock lock(mutex_);
@@ -190,6 +191,14 @@ class RecordingEvents : public EngineEvents, private WatchedValues {
     if (media.fragment_end) ++fragments_[ref.job];
     changed_.NotifyAll();
   }
+  void On(const JobRef& ref, JobState& state) {
+    Change([&] {
+      std::string& file = states_[ref.job];
+      contiguous_ = contiguous_ && state.offset == static_cast<int64_t>(file.size()) &&
+                    ended_.count(ref.job) == 0;
+      file += state.bytes;
+    });
+  }
   void On(const JobRef& ref, JobParked& parked) {
     Change([&] { parked_[ref.job] = parked.device_bytes; });
   }
@@ -213,7 +222,7 @@ class RecordingEvents : public EngineEvents, private WatchedValues {
   std::set<int64_t> answered_;  // revisions
   std::map<std::string, std::vector<std::pair<model::Stage, int>>> progress_;
   std::map<std::string, std::vector<JobPreview>> previews_;
-  std::map<std::string, std::string> files_;
+  std::map<std::string, std::string> files_, states_;
   std::map<std::string, int> fragments_;
   std::map<std::string, Ended> ended_;
   std::vector<StepSample> steps_;

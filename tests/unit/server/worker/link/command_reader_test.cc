@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/base/digest/sha256.h"
 #include "server/convert/convert.h"
 
 namespace reel::worker {
@@ -71,6 +72,68 @@ TEST(CommandReader, KeepsABoundedNumberOfPixels) {
   reader.Read(Piece("b", 0, "p"));
   const auto next = reader.Read(AssignOf("b", 1, 0));
   EXPECT_NE(std::get<Assignment>(*next).spec.conditions[0].bytes, nullptr);
+}
+
+Message StatePiece(const std::string& job, int64_t offset, const std::string& data) {
+  Message message;
+  message.mutable_state_data()->set_job(job);
+  message.mutable_state_data()->set_offset(offset);
+  message.mutable_state_data()->set_data(data);
+  return message;
+}
+
+// What a job gets whose Assign says that its state is this one.
+std::shared_ptr<const std::string> StateOf(CommandReader& reader, const std::string& job,
+                                           const std::string& state) {
+  Message message;
+  worker::v1::Assign& assign = *message.mutable_assign();
+  assign.set_job(job);
+  assign.set_state_size_bytes(static_cast<int64_t>(state.size()));
+  assign.mutable_spec()->mutable_source()->mutable_promote();
+  assign.mutable_spec()->mutable_source()->set_state_sha256(Sha256Hex(state));
+  return std::get<Assignment>(*reader.Read(message)).spec.source->state;
+}
+
+TEST(CommandReader, JoinsTheStateThatAJobBeginsFrom) {
+  CommandReader reader;
+  EXPECT_FALSE(reader.Read(StatePiece("a", 0, "one ")));
+  EXPECT_FALSE(reader.Read(StatePiece("b", 0, "another")));
+  EXPECT_FALSE(reader.Read(StatePiece("a", 4, "two")));
+  const auto state = StateOf(reader, "a", "one two");
+  ASSERT_NE(state, nullptr);
+  EXPECT_EQ(*state, "one two");
+  EXPECT_EQ(StateOf(reader, "a", "one two"), nullptr) << "it was taken";
+  EXPECT_NE(StateOf(reader, "b", "another"), nullptr);
+}
+
+TEST(CommandReader, LeavesAStateOutThatIsNotTheOneThatWasKept) {
+  CommandReader reader;
+  reader.Read(StatePiece("a", 0, "one two"));
+  EXPECT_EQ(StateOf(reader, "a", "one twi"), nullptr) << "another hash";
+  reader.Read(StatePiece("a", 0, "one two"));
+  EXPECT_EQ(StateOf(reader, "a", "one two three"), nullptr) << "cut";
+  reader.Read(StatePiece("a", 0, "one "));
+  reader.Read(StatePiece("a", 5, "wo"));
+  EXPECT_EQ(StateOf(reader, "a", "one wo"), nullptr) << "a gap";
+  reader.Read(StatePiece("a", 4, "two"));
+  EXPECT_EQ(StateOf(reader, "a", "two"), nullptr) << "no beginning";
+  EXPECT_EQ(StateOf(reader, "a", ""), nullptr);
+}
+
+TEST(CommandReader, ForgetsTheStateOfACancelledJobAndKeepsABoundedNumberOfBytes) {
+  CommandReader reader;
+  const std::string piece(16 << 20, 's');
+  const auto pieces = CommandReader::kMaxStateBytes / static_cast<int64_t>(piece.size());
+  for (int64_t i = 0; i < pieces; ++i) {
+    reader.Read(StatePiece("a", i * static_cast<int64_t>(piece.size()), piece));
+  }
+  reader.Read(StatePiece("b", 0, "state"));
+  EXPECT_EQ(StateOf(reader, "b", "state"), nullptr) << "there was no room";
+  Message cancel;
+  cancel.mutable_cancel()->set_job("a");
+  EXPECT_TRUE(reader.Read(cancel));
+  reader.Read(StatePiece("b", 0, "state"));
+  EXPECT_NE(StateOf(reader, "b", "state"), nullptr);
 }
 
 TEST(CommandReader, ReadsEveryValueOfAnAssign) {

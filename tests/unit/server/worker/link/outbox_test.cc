@@ -27,6 +27,12 @@ Message Media(const std::string& job, size_t bytes) {
   message.mutable_media()->set_data(std::string(bytes, 'm'));
   return message;
 }
+Message State(const std::string& job, size_t bytes) {
+  Message message;
+  message.mutable_state()->set_job(job);
+  message.mutable_state()->set_data(std::string(bytes, 's'));
+  return message;
+}
 Message Finished(const std::string& job) {
   Message message;
   message.mutable_finished()->set_job(job);
@@ -44,6 +50,7 @@ std::string Text(const Message& message) {
                         message.progress().step());
   }
   if (message.has_media()) return "media " + message.media().job();
+  if (message.has_state()) return "state " + message.state().job();
   if (message.has_finished()) return "finished " + message.finished().job();
   if (message.has_failed()) return "failed " + message.failed().job();
   if (message.has_heartbeat())
@@ -72,6 +79,28 @@ TEST(Outbox, SendsAFinishedBehindTheMediaOfItsJob) {
   outbox.Push(Finished("a"));
   outbox.Push(Media("b", 10));
   EXPECT_THAT(Drained(outbox), ElementsAre("media a", "finished a", "media b"));
+}
+
+TEST(Outbox, SendsAStateBetweenItsJobsMediaAndItsEnd) {
+  Outbox outbox(1000);
+  outbox.Push(Media("a", 10));
+  outbox.Push(State("a", 10));
+  outbox.Push(Finished("a"));
+  outbox.Push(Progress("b", reel::v1::STAGE_DENOISE, 1));
+  EXPECT_THAT(Drained(outbox), ElementsAre("progress b 4 1", "media a", "state a", "finished a"));
+}
+
+TEST(Outbox, BoundsStatesAndDropsThoseOfAFailedJob) {
+  Outbox outbox(20);
+  outbox.Push(State("a", 10));
+  outbox.Push(State("b", 10));
+  outbox.Push(Failed("a"));
+  outbox.Push(State("b", 10));  // there is room again, else this would block
+  std::thread producer([&] { EXPECT_TRUE(outbox.Push(State("b", 1))); });
+  EXPECT_EQ(Text(*outbox.Pop()), "failed a");
+  EXPECT_EQ(Text(*outbox.Pop()), "state b");  // only then is there room for the last one
+  producer.join();
+  EXPECT_THAT(Drained(outbox), ElementsAre("state b", "state b"));
 }
 
 TEST(Outbox, DropsTheMediaOfAFailedJobAlone) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/engine/kept_states.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "model/states/video_state.h"
+#include "server/errors/error.h"
+
+namespace reel::worker {
+
+std::string UnusableSource(const absl::Status& why) {
+  return absl::StrCat("The video to go on from cannot be used: ", std::string(why.message()));
+}
+
+absl::Status OpenState(model::GenerationSpec& spec, HeldJob& job) {
+  if (!spec.source) return absl::OkStatus();
+  const auto file = std::exchange(spec.source->state, nullptr);
+  if (file == nullptr) {
+    return MakeError(Reason::kStateGone,
+                     "The state of the video to go on from did not arrive as it was kept");
+  }
+  auto state = model::ReadState(*file);
+  if (!state.ok()) return MakeError(Reason::kStateGone, UnusableSource(state.status()));
+  const absl::Status fits = model::CheckFits(*state, spec, job.pipeline->card());
+  if (!fits.ok()) return MakeError(Reason::kStateNotForModel, UnusableSource(fits));
+  for (size_t i = 0; i < spec.conditions.size(); ++i) {
+    spec.conditions[i].bytes = state->spec.conditions[i].bytes;
+  }
+  job.made = std::move(state->made);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<model::Generation>> MakeGeneration(HeldJob& job,
+                                                                  const kernels::Execution& run) {
+  if (!job.made) return job.pipeline->Create(job.spec, run);
+  auto generation = job.pipeline->CreateFrom(job.spec, *job.made, run);
+  // Out of memory it is tried again.
+  if (generation.ok()) job.made.reset();
+  return generation;
+}
+
+bool KeepsBytesOfConditions(const model::GenerationSpec& spec) {
+  return spec.keep_state.value_or(false) && spec.stop_after_pass.has_value();
+}
+
+absl::Status TakeState(HeldJob& job) {
+  if (!job.spec.keep_state.value_or(false)) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(const model::PassState made, job.pipeline->State(*job.generation));
+  job.state = model::WriteState(job.spec, job.pipeline->card(), made);
+  return absl::OkStatus();
+}
+
+}  // namespace reel::worker

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drafts, the states that jobs leave, and jobs that begin from them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "kernels/base/digest/sha256.h"
+#include "model/states/video_state.h"
+#include "server/errors/error.h"
+#include "tests/unit/server/worker/engine/engine_fixture.h"
+
+namespace reel::worker {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class EngineStatesTest : public EngineTest {
+ protected:
+  // The whole video.
+  static model::GenerationSpec Film() {
+    model::GenerationSpec spec;
+    spec.prompt = "a fox";
+    spec.seed = 7;
+    spec.preset = "two-pass";
+    return spec;
+  }
+  static model::GenerationSpec Draft() {
+    model::GenerationSpec spec = Film();
+    spec.stop_after_pass = 1;
+    spec.keep_state = true;
+    return spec;
+  }
+  static model::GenerationSpec PromotionFrom(const std::string& state) {
+    model::GenerationSpec spec = Film();
+    spec.source = model::Source{.video = "videos/draft",
+                                .begin = model::Source::Begin::kPromote,
+                                .state_sha256 = Sha256Hex(state),
+                                .state = std::make_shared<const std::string>(state)};
+    return spec;
+  }
+  RecordingEvents::Ended Run(const std::string& name, const model::GenerationSpec& spec) {
+    engine().Post(Job(name, Resolved(spec)));
+    EXPECT_TRUE(events_.WaitForEnd(name));
+    return events_.ended(name);
+  }
+  std::string StateOfDraft() {
+    const auto ended = Run("draft", Draft());
+    EXPECT_TRUE(ended.error.ok()) << ended.error;
+    return events_.state("draft");
+  }
+};
+
+TEST_F(EngineStatesTest, ADraftIsAFileOfItsPassesSizeAndLeavesItsState) {
+  Start();
+  const auto draft = Run("draft", Draft());
+  ASSERT_TRUE(draft.error.ok()) << draft.error;
+  EXPECT_EQ(draft.result.media.width, 128);
+  EXPECT_EQ(draft.result.media.height, 96);
+  const std::string state = events_.state("draft");
+  EXPECT_EQ(draft.result.state_size_bytes, static_cast<int64_t>(state.size()));
+  EXPECT_EQ(draft.result.state_sha256, Sha256Hex(state));
+  const auto read = model::ReadState(state);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->made.passes, 1);
+  EXPECT_TRUE(events_.contiguous()) << "a state comes in order, before its job's end";
+}
+
+TEST_F(EngineStatesTest, APromotionMakesTheRestAndTheSameFileAsTheWholeVideo) {
+  Start();
+  const std::string state = StateOfDraft();
+  const auto promoted = Run("promoted", PromotionFrom(state));
+  ASSERT_TRUE(promoted.error.ok()) << promoted.error;
+  const auto whole = Run("whole", Film());
+  ASSERT_TRUE(whole.error.ok()) << whole.error;
+  EXPECT_EQ(events_.file("promoted"), events_.file("whole"));
+  EXPECT_FALSE(events_.file("promoted").empty());
+  EXPECT_EQ(promoted.result.media.width, 256);
+  EXPECT_EQ(promoted.result.media.height, 192);
+  EXPECT_EQ(events_.progress("promoted").back().second, 2);
+  EXPECT_EQ(events_.progress("whole").back().second, 6);
+  EXPECT_EQ(events_.progress("draft").back().second, 4);
+}
+
+TEST_F(EngineStatesTest, APromotionBesideOthersParkedInBetweenIsTheSameFile) {
+  test_card_.step_time = absl::Milliseconds(10);
+  Start();
+  const std::string state = StateOfDraft();
+  Assign("neighbour", -1);
+  events_.on_progress = nullptr;
+  engine().Post(Job("promoted", Resolved(PromotionFrom(state))));
+  ASSERT_TRUE(events_.WaitForStep("promoted", 1));
+  engine().Post(ParkJob{"promoted", true});
+  ASSERT_TRUE(events_.WaitForParked("promoted"));
+  engine().Post(ResumeJob{"promoted"});
+  ASSERT_TRUE(events_.WaitForEnd("promoted"));
+  ASSERT_TRUE(Run("whole", Film()).error.ok());
+  EXPECT_EQ(events_.file("promoted"), events_.file("whole"));
+}
+
+TEST_F(EngineStatesTest, ThePromotionsStateIsThatOfTheWholeVideo) {
+  Start();
+  model::GenerationSpec promotion = PromotionFrom(StateOfDraft()), whole = Film();
+  promotion.keep_state = whole.keep_state = true;
+  ASSERT_TRUE(Run("promoted", promotion).error.ok());
+  ASSERT_TRUE(Run("whole", whole).error.ok());
+  EXPECT_EQ(events_.state("promoted"), events_.state("whole"));
+  EXPECT_EQ(model::ReadState(events_.state("whole"))->made.passes, 2);
+}
+
+TEST_F(EngineStatesTest, AJobLeavesNoStateUnlessItsSpecSaysSo) {
+  Start();
+  for (const auto& keep : {std::optional<bool>(), std::optional<bool>(false)}) {
+    model::GenerationSpec spec = Draft();
+    spec.keep_state = keep;
+    const std::string name = keep ? "refused" : "unset";
+    const auto ended = Run(name, spec);
+    ASSERT_TRUE(ended.error.ok()) << ended.error;
+    EXPECT_THAT(events_.state(name), IsEmpty());
+    EXPECT_EQ(ended.result.state_size_bytes, 0);
+    EXPECT_THAT(ended.result.state_sha256, IsEmpty());
+  }
+}
+
+TEST_F(EngineStatesTest, AStateThatDidNotArriveOrIsDamagedIsGone) {
+  Start();
+  const std::string state = StateOfDraft();
+  model::GenerationSpec missing = PromotionFrom(state);
+  missing.source->state = nullptr;
+  const std::pair<const char*, model::GenerationSpec> cases[] = {
+      {"missing", missing},
+      {"cut", PromotionFrom(state.substr(0, state.size() - 1))},
+      {"empty", PromotionFrom("")},
+      {"foreign", PromotionFrom("no state at all")}};
+  for (const auto& [name, spec] : cases) {
+    const auto ended = Run(name, spec);
+    EXPECT_EQ(ReasonOf(ended.error), Reason::kStateGone) << name << ": " << ended.error;
+    EXPECT_FALSE(ended.suspect) << name;
+  }
+  EXPECT_TRUE(Run("after", PromotionFrom(state)).error.ok()) << "nothing else is affected";
+}
+
+TEST_F(EngineStatesTest, AStateOfAnotherRequestOrModelIsRefusedByWhatDiffers) {
+  Start();
+  const std::string state = StateOfDraft();
+  model::GenerationSpec other = PromotionFrom(state);
+  other.seed = 8;
+  other.prompt = "an owl";
+  const auto refused = Run("other", other);
+  EXPECT_EQ(ReasonOf(refused.error), Reason::kStateNotForModel) << refused.error;
+  EXPECT_THAT(std::string(refused.error.message()), HasSubstr("what differs: prompt, seed"));
+  EXPECT_FALSE(refused.suspect);
+
+  auto kept = *model::ReadState(state);
+  model::ModelCard card = events_.card("testcard");
+  card.parameters = 2'000'000'000;
+  const auto foreign = Run("foreign", PromotionFrom(model::WriteState(kept.spec, card, kept.made)));
+  EXPECT_EQ(ReasonOf(foreign.error), Reason::kStateNotForModel);
+  EXPECT_THAT(std::string(foreign.error.message()), HasSubstr("the number of parameters"));
+
+  kept.made.tensors.clear();  // the pipeline looks for itself
+  const auto empty =
+      Run("no_latents",
+          PromotionFrom(model::WriteState(kept.spec, events_.card("testcard"), kept.made)));
+  EXPECT_EQ(ReasonOf(empty.error), Reason::kStateNotForModel) << empty.error;
+}
+
+TEST_F(EngineStatesTest, ADraftOutOfMemoryIsTriedAgain) {
+  test_card_.faults = {{"oom", 1, "fox", 1}};
+  Start();
+  const std::string state = StateOfDraft();
+  ASSERT_TRUE(Run("promoted", PromotionFrom(state)).error.ok());
+}
+
+}  // namespace
+}  // namespace reel::worker
