@@ -2,7 +2,9 @@
 // The part of a video's state that all families share: progress, parking, and the decode.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,12 +31,16 @@ class FamilyGeneration : public Generation {
   // Steps of the current pass, and of all later passes.
   virtual PassSteps pass() const = 0;
   virtual int later_steps() const { return 0; }
+  // Stops before the passes that are planned behind its own.
+  bool is_draft() const { return spec.stop_after_pass.has_value(); }
   // Starts the check that all latents moved by a step are finite, each kind of them.
   virtual FiniteCheck CheckLatents() const = 0;
   // The pictures' latents, normalised, [1, C, F, h, w] fp32.
   virtual at::Tensor PictureLatents() const = 0;
   // Those of the sound, [1, C, A, bins] fp32; undefined where it has none.
   virtual at::Tensor SoundLatents() const { return {}; }
+  // Its generators whose positions a kept state has, under the family's names.
+  virtual std::map<std::string, at::Generator> generators() const { return {}; }
   // All tensors that use device memory between two steps; some may be undefined.
   virtual std::vector<at::Tensor> tensors() const = 0;
   // Moves those: all, or none if it throws.

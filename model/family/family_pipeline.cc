@@ -10,8 +10,10 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
+#include "model/family/made_passes.h"
 #include "model/frames/frame_output.h"
 #include "model/frames/small_picture.h"
+#include "model/pass_work.h"
 
 namespace reel::model {
 namespace {
@@ -29,6 +31,9 @@ absl::Status NotReady() {
 }  // namespace
 
 absl::Status FamilyPipeline::BeginPass(FamilyGeneration&, const Ops&) { return absl::OkStatus(); }
+absl::Status FamilyPipeline::Restore(FamilyGeneration&, const PassState&) {
+  return absl::FailedPreconditionError("the model cannot go on from a video");
+}
 bool FamilyPipeline::FitsIn(Batch, const FamilyGeneration&) const { return true; }
 absl::Status FamilyPipeline::PushSound(FamilyGeneration&, const Ops&, FrameSink&) {
   return absl::OkStatus();
@@ -41,6 +46,27 @@ absl::StatusOr<std::unique_ptr<Generation>> FamilyPipeline::Create(const Generat
   return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Generation>> {
     const ModelScope scope(device_);
     return Plan(resolved);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Generation>> FamilyPipeline::CreateFrom(
+    const GenerationSpec& resolved, const PassState& made, const kernels::Execution&) {
+  return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Generation>> {
+    const ModelScope scope(device_);
+    REEL_ASSIGN_OR_RETURN(std::unique_ptr<FamilyGeneration> mine, Plan(resolved));
+    REEL_RETURN_IF_ERROR(Restore(*mine, made));
+    return mine;
+  });
+}
+
+absl::StatusOr<PassState> FamilyPipeline::State(const Generation& generation) const {
+  return TorchGuard([&]() -> absl::StatusOr<PassState> {
+    const ModelScope scope(device_);
+    const FamilyGeneration& mine = Of(generation);
+    if (!mine.ready) return NotReady();
+    const int all = NumPasses(mine.spec.preset, card_);
+    return StateOf({mine.PictureLatents(), mine.SoundLatents(), mine.generators()},
+                   mine.spec.stop_after_pass.value_or(all));
   });
 }
 
@@ -212,8 +238,9 @@ absl::StatusOr<bool> FamilyPipeline::DecodeNext(Generation& generation, FrameSin
     }
     if (mine.frames_ == nullptr) mine.frames_ = StartDecode(mine, ops);
     Frames frames = mine.frames_->Next(ops);
-    if (frames.x.size(4) != mine.spec.width || frames.x.size(3) != mine.spec.height) {
-      frames.x = Scaled(frames.x, mine.spec.width, mine.spec.height);
+    const FileSize size = FileSizeOf(mine.spec, card_);
+    if (frames.x.size(4) != size.width || frames.x.size(3) != size.height) {
+      frames.x = Scaled(frames.x, size.width, size.height);
     }
     REEL_RETURN_IF_ERROR(PushFrames(ops, frames.x, sink));
     mine.decoded_ = frames.last;

@@ -30,6 +30,10 @@ class FamilyPipeline : public Pipeline {
   const ModelCard& card() const final { return card_; }
   absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
                                                      const kernels::Execution& run) final;
+  absl::StatusOr<std::unique_ptr<Generation>> CreateFrom(const GenerationSpec& resolved,
+                                                         const PassState& made,
+                                                         const kernels::Execution& run) final;
+  absl::StatusOr<PassState> State(const Generation& generation) const final;
   absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution& run) final;
   std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                  const kernels::Execution& run) final;
@@ -51,6 +55,10 @@ class FamilyPipeline : public Pipeline {
   // A generation, with nothing encoded yet. INVALID_ARGUMENT names the value and the rule.
   virtual absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(
       const GenerationSpec& resolved) = 0;
+  // Takes the passes that are made into a generation that Plan has returned; the last piece of
+  // EncodeNext then begins the next pass. FAILED_PRECONDITION names what does not fit. By default
+  // refused.
+  virtual absl::Status Restore(FamilyGeneration& generation, const PassState& made);
   // One bounded piece of text and conditions; the last one sets `ready`.
   virtual absl::Status EncodeNext(FamilyGeneration& generation, const Ops& ops) = 0;
   // Called after the last step of a pass if `later_steps` are left: sets up the next pass. On an
@@ -75,7 +83,7 @@ class FamilyPipeline : public Pipeline {
   // All sound of the video, for sinks that take it, before the decode of its pictures: to
   // FrameSink::PushSamples. By default there is none.
   virtual absl::Status PushSound(FamilyGeneration& generation, const Ops& ops, FrameSink& sink);
-  // The decode in pieces of pictures [1, 3, f, H, W] in -1..1, of the video's size or scaled to it.
+  // The decode in pieces of pictures [1, 3, f, H, W] in -1..1, of the file's size or scaled to it.
   virtual FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) = 0;
   // Frees what kept_bytes counts.
   virtual void Forget() = 0;

@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
         spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
   }
   const Recipe recipe = RecipeOf(spec);
-  const bool once = !recipe.second_pass.has_value();
+  const bool once = !recipe.second_pass.has_value() || spec.stop_after_pass.has_value();
   auto mine = std::make_unique<LtxGeneration>(once ? WithoutPixels(spec) : spec, model_.device);
   DenoiseState& state = mine->state;
   REEL_ASSIGN_OR_RETURN(const PictureSize size, PlanPasses(recipe, *mine));
@@ -94,11 +94,35 @@ absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
                    max_tokens_, "; choose a smaller size or fewer frames"));
 }
 
+absl::Status EncodeStage::Restore(LtxGeneration& mine, const PassState& made) const {
+  DenoiseState& state = mine.state;
+  const LatentShape& shape = state.shape;
+  REEL_ASSIGN_OR_RETURN(
+      MadePasses passes,
+      MadePassesOf(made, {1, channels(), shape.frames, shape.height, shape.width}, {}));
+  REEL_ASSIGN_OR_RETURN(state.other_generator, passes.Take(LtxGeneration::kOtherGenerator));
+  state.schedule = {};
+  state.step = state.first_step = 0;
+  mine.conditions.clear();  // those of the first pass
+  mine.made = std::move(passes);
+  return absl::OkStatus();
+}
+
+absl::Status EncodeStage::GoOn(LtxGeneration& mine, const Ops& ops) const {
+  mine.state.tokens = {};
+  mine.state.tokens.x = PackLatents(Upload(mine.made->latents, model_.device));
+  REEL_RETURN_IF_ERROR(SecondPass(mine, ops));
+  mine.made.reset();
+  mine.ready = true;
+  return absl::OkStatus();
+}
+
 absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
   const RowForm form = FormOf(ops.run());
   if (!model_.HasLayersIn(form)) return model_.MakeLayersIn(form);
   if (!mine.has_adapters && !mine.spec.adapters.empty()) return Adapters(mine);
   if (!mine.has_text) return Text(mine, ops);
+  if (mine.made.has_value()) return GoOn(mine, ops);
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
     at::Generator& generator = mine.state.generator;
     mine.building->Add(Encode(ops, mine.conditions[mine.conditions_done++], generator), generator);
@@ -141,7 +165,7 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
   const Ops adapted = ops.WithAdapters(PlaceAdapters(model_.adapter_shelf.get(), state.adapters));
   state.text = model_.transformer.Prepare(adapted, at::cat(embeddings), at::cat(masks));
   mine.has_text = true;
-  if (masked) {
+  if (masked && !mine.made.has_value()) {
     mine.building.emplace(state.shape,
                           DrawNoise(state.shape, channels(), state.generator, model_.device),
                           PlacesOf(mine.spec.frame_rate));

@@ -24,8 +24,13 @@ class EncodeStage {
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
 
+  // Takes the first pass of a promotion, which is not made again. FAILED_PRECONDITION names what
+  // does not fit.
+  absl::Status Restore(LtxGeneration& generation, const PassState& made) const;
+
   // One bounded piece: the adapters, the texts, or a condition, or the tokens, which make it ready;
-  // for the first generation in 8 bits the weights for it.
+  // for the first generation in 8 bits the weights for it. A promotion begins its second pass in
+  // place of conditions and tokens.
   absl::Status Next(LtxGeneration& generation, const Ops& ops) const;
 
   // The first pass's latents, upsampled and noised, and the conditions once more at the new size.
@@ -38,6 +43,8 @@ class EncodeStage {
   absl::Status Adapters(LtxGeneration& generation) const;
   absl::Status Text(LtxGeneration& generation, const Ops& ops) const;
   void FinishTokens(LtxGeneration& generation, const Ops& ops) const;
+  // The second pass, from the first that was restored.
+  absl::Status GoOn(LtxGeneration& generation, const Ops& ops) const;
   RopeTable RopeOf(const ClipTokens& tokens) const;
   // A sample of what the autoencoder says of `pixels`, drawn from `generator`, not normalised.
   at::Tensor Sample(const Ops& ops, const at::Tensor& pixels, at::Generator& generator) const;

@@ -4,8 +4,8 @@
 namespace reel::model::ltx {
 
 int64_t LtxGeneration::rows() const {
-  const bool first_is_over = ready && state.step == state.schedule.steps();
-  if (!first_is_over || !second_pass.has_value()) {
+  const bool first_is_over = made.has_value() || (ready && state.step == state.schedule.steps());
+  if (!first_is_over || !goes_on()) {
     return planned_tokens * state.guidance.most_rows();
   }
   // What conditions add are frames of their own.

@@ -2,13 +2,16 @@
 // One video of an LTX-Video model in the making.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "model/conditions/condition_pictures.h"
 #include "model/conditions/condition_tokens.h"
 #include "model/family/family_generation.h"
+#include "model/family/made_passes.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/second_pass.h"
 
@@ -21,17 +24,25 @@ class LtxGeneration final : public FamilyGeneration {
       : FamilyGeneration(std::move(resolved), model_device) {}
 
   PassSteps pass() const override { return state.pass(); }
-  int later_steps() const override { return second_pass.has_value() ? second_pass->steps() : 0; }
+  int later_steps() const override { return goes_on() ? second_pass->steps() : 0; }
   int64_t rows() const override;
   TextFacts text_facts() const override { return texts; }
   int reused_steps() const override { return state.cache.reused_steps(); }
   FiniteCheck CheckLatents() const override { return {{state.tokens.x}, step()}; }
   at::Tensor PictureLatents() const override { return state.Latents(); }
+  std::map<std::string, at::Generator> generators() const override {
+    return {{kOtherGenerator, state.other_generator}};
+  }
   std::vector<at::Tensor> tensors() const override;
   void MoveTo(at::Device where) override;
 
+  bool goes_on() const { return second_pass.has_value() && !is_draft(); }
+
+  static constexpr char kOtherGenerator[] = "other_generator";
+
   DenoiseState state;                      // of the pass that is under way
-  std::optional<PlannedPass> second_pass;  // until it begins
+  std::optional<PlannedPass> second_pass;  // until it begins; of a draft only planned
+  std::optional<MadePasses> made;          // of a promotion: the first pass, until it is taken
   int64_t planned_tokens = 0;              // what `state.tokens` will hold
 
   // For EncodeStage: adapters, text, then one condition at a time.

@@ -98,6 +98,9 @@ class LtxPipeline final : public FamilyPipeline {
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) override {
     return encode_stage().Plan(resolved);
   }
+  absl::Status Restore(FamilyGeneration& generation, const PassState& made) override {
+    return encode_stage().Restore(Mine(generation), made);
+  }
   absl::Status EncodeNext(FamilyGeneration& generation, const Ops& ops) override {
     return encode_stage().Next(Mine(generation), ops);
   }
