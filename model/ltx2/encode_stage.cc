@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/bridge/row_ops.h"
+#include "model/bridge/upload.h"
 #include "model/ltx2/conditioning.h"
 #include "model/ltx2/presets.h"
+#include "model/ltx2/second_pass.h"
 #include "model/text/text_notices.h"
 
 namespace reel::model::ltx2 {
@@ -53,7 +55,7 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
   REEL_RETURN_IF_ERROR(CheckShape(spec));
   REEL_RETURN_IF_ERROR(model_.prompts.CheckLength(spec.max_text_tokens));
   // A second pass encodes the conditions anew.
-  const bool once = SecondPassOf(spec).empty();
+  const bool once = SecondPassOf(spec).empty() || spec.stop_after_pass.has_value();
   auto mine = std::make_unique<Ltx2Generation>(once ? WithoutPixels(spec) : spec, model_.device);
   REEL_RETURN_IF_ERROR(PlanPasses(*mine));
   REEL_ASSIGN_OR_RETURN(mine->mode, ModeOf(spec));
@@ -74,7 +76,7 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
 }
 
 absl::Status EncodeStage::PlanPasses(Ltx2Generation& mine) const {
-  const std::vector<PassWork> passes = PassesOf(mine.spec, card_);
+  const std::vector<PassWork> passes = AllPassesOf(mine.spec, card_);
   REEL_ASSIGN_OR_RETURN(mine.sizes, SizesOf(mine.spec, passes.front()));
   const std::vector<double> timesteps = SecondPassOf(mine.spec);
   if (timesteps.empty()) return absl::OkStatus();
@@ -145,6 +147,23 @@ absl::StatusOr<LatentSizes> EncodeStage::SizesOf(const GenerationSpec& spec,
   return sizes;
 }
 
+absl::Status EncodeStage::Restore(Ltx2Generation& mine, const PassState& made) const {
+  const LatentSizes& sizes = mine.sizes;
+  const LatentShape& shape = sizes.video;
+  REEL_ASSIGN_OR_RETURN(
+      MadePasses passes,
+      MadePassesOf(made, {1, sizes.video_channels, shape.frames, shape.height, shape.width},
+                   {1, sizes.audio_channels, sizes.audio, sizes.mel_bins}));
+  for (const char* name : {Ltx2Generation::kGenerator, Ltx2Generation::kStepGenerator}) {
+    if (passes.generators.count(name) > 0) continue;
+    return absl::FailedPreconditionError(absl::StrCat("the state has no ", name));
+  }
+  mine.state.schedule = {};
+  mine.conditions.clear();  // those of the first pass
+  mine.made = std::move(passes);
+  return absl::OkStatus();
+}
+
 absl::Status EncodeStage::Next(Ltx2Generation& mine, const Ops& ops) const {
   const RowForm form = FormOf(ops.run());
   if (!model_.transformer.HasLayersIn(form)) return model_.transformer.MakeLayersIn(form);
@@ -154,6 +173,7 @@ absl::Status EncodeStage::Next(Ltx2Generation& mine, const Ops& ops) const {
     return absl::OkStatus();
   }
   if (mine.connected.size() < mine.unread.size()) return ReadText(mine, ops);
+  if (mine.made.has_value()) return GoOn(mine, ops);
   if (mine.encoded.size() < mine.conditions.size()) {
     const PictureCondition& next = mine.conditions[mine.encoded.size()];
     mine.encoded.push_back(EncodeCondition(ops, model_, next, mine.mode));
@@ -201,19 +221,42 @@ void EncodeStage::Begin(Ltx2Generation& mine, const Ops& ops) const {
   mine.generator = GeneratorOf(mine.spec);
   const at::Tensor scales = PlaceAdapters(model_.adapter_shelf.get(), mine.state.adapters);
   DenoiseState begun = FirstState(mine, ops.WithAdapters(scales));
-  begun.adapters = std::move(mine.state.adapters);
-  begun.schedule = mine.state.schedule;
-  begun.guidance = mine.state.guidance;
-  begun.sampler = mine.state.sampler;
-  const bool marks = MarksBeginnings(mine.spec) && model_.transformer.config().marks_keyframes;
-  if (marks) begun.keyframe_tokens = mine.sizes.video.height * mine.sizes.video.width;
   begun.step_generator = GeneratorOf(mine.spec, kStepSeed);
-  mine.state = std::move(begun);
+  SetState(mine, std::move(begun));
   mine.connected.clear();
   mine.unread.clear();
   mine.conditions.clear();  // their pixels are in the tokens now
   mine.encoded.clear();
   mine.ready = true;
+}
+
+absl::Status EncodeStage::GoOn(Ltx2Generation& mine, const Ops& ops) const {
+  const MadePasses& made = *mine.made;
+  const at::Tensor scales = PlaceAdapters(model_.adapter_shelf.get(), mine.state.adapters);
+  StreamTokens latents = {PackLatents(Upload(made.latents, model_.device)),
+                          PackAudio(Upload(made.audio_latents, model_.device))};
+  DenoiseState first = StateOf(
+      ops.WithAdapters(scales), model_.transformer, Joined(mine.connected), std::move(latents),
+      VideoPlaces(model_.transformer.config(), mine.sizes.video, mine.spec.frame_rate));
+  first.step_generator = made.generators.at(Ltx2Generation::kStepGenerator).clone();
+  SetState(mine, std::move(first));
+  mine.generator = made.generators.at(Ltx2Generation::kGenerator).clone();
+  REEL_RETURN_IF_ERROR(BeginSecondPass(ops, model_, mine));
+  mine.connected.clear();
+  mine.unread.clear();
+  mine.made.reset();
+  mine.ready = true;
+  return absl::OkStatus();
+}
+
+void EncodeStage::SetState(Ltx2Generation& mine, DenoiseState begun) const {
+  begun.adapters = mine.state.adapters;
+  begun.schedule = mine.state.schedule;
+  begun.guidance = mine.state.guidance;
+  begun.sampler = mine.state.sampler;
+  const bool marks = MarksBeginnings(mine.spec) && model_.transformer.config().marks_keyframes;
+  if (marks) begun.keyframe_tokens = mine.sizes.video.height * mine.sizes.video.width;
+  mine.state = std::move(begun);
 }
 
 }  // namespace reel::model::ltx2

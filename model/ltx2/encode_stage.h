@@ -20,7 +20,11 @@ class EncodeStage {
 
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
-  // One bounded piece: a text or a condition at a time, then the noise, which makes it ready.
+  // Takes the first pass of a promotion, which is not made again. FAILED_PRECONDITION names what
+  // does not fit.
+  absl::Status Restore(Ltx2Generation& generation, const PassState& made) const;
+  // One bounded piece: a text or a condition at a time, then the noise, which makes it ready. A
+  // promotion begins its second pass in place of conditions and noise.
   absl::Status Next(Ltx2Generation& generation, const Ops& ops) const;
 
  private:
@@ -34,6 +38,10 @@ class EncodeStage {
   // Noise, and what conditions pin.
   DenoiseState FirstState(Ltx2Generation& generation, const Ops& ops) const;
   void Begin(Ltx2Generation& generation, const Ops& ops) const;
+  // The second pass, from the first that was restored.
+  absl::Status GoOn(Ltx2Generation& generation, const Ops& ops) const;
+  // Replaces the generation's state, but for what Plan has set of it.
+  void SetState(Ltx2Generation& generation, DenoiseState begun) const;
 
   Ltx2Model& model_;
   const ModelCard& card_;

@@ -22,7 +22,7 @@ StreamTables Moved(const StreamTables& tables, at::Device where) {
 }  // namespace
 
 int64_t Ltx2Generation::rows() const {
-  const bool next_is_second = ready && state.is_done() && second_pass.has_value();
+  const bool next_is_second = goes_on() && (made.has_value() || (ready && state.is_done()));
   if (next_is_second) return TokensOf(second_pass->sizes.video);
   const StreamGuidance& guidance = state.guidance;
   const int64_t of_a_token = 1 + (guidance.uses_negative() ? 1 : 0) +

@@ -2,6 +2,7 @@
 // One video with sound of an LTX-2 model in the making.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "model/conditions/condition_pictures.h"
 #include "model/family/family_generation.h"
+#include "model/family/made_passes.h"
 #include "model/ltx2/conditioning.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/prompts.h"
@@ -28,9 +30,7 @@ class Ltx2Generation final : public FamilyGeneration {
       : FamilyGeneration(std::move(resolved), model_device) {}
 
   PassSteps pass() const override { return {state.step, state.schedule.steps()}; }
-  int later_steps() const override {
-    return second_pass.has_value() ? second_pass->schedule.steps() : 0;
-  }
+  int later_steps() const override { return goes_on() ? second_pass->schedule.steps() : 0; }
   int64_t rows() const override;
   int64_t audio_tokens() const override { return sizes.audio; }
   TextFacts text_facts() const override { return texts; }
@@ -44,6 +44,9 @@ class Ltx2Generation final : public FamilyGeneration {
   at::Tensor SoundLatents() const override {
     return UnpackAudio(state.latents.audio, sizes.mel_bins);
   }
+  std::map<std::string, at::Generator> generators() const override {
+    return {{kGenerator, generator}, {kStepGenerator, state.step_generator}};
+  }
   std::vector<at::Tensor> tensors() const override;
   void MoveTo(at::Device where) override;
 
@@ -52,9 +55,14 @@ class Ltx2Generation final : public FamilyGeneration {
     return (shape.frames + added_frames) * shape.height * shape.width;
   }
 
+  bool goes_on() const { return second_pass.has_value() && !is_draft(); }
+
+  static constexpr char kGenerator[] = "generator", kStepGenerator[] = "step_generator";
+
   LatentSizes sizes;  // of the pass that is under way
   DenoiseState state;
-  std::optional<PlannedPass> second_pass;  // until it begins
+  std::optional<PlannedPass> second_pass;  // until it begins; of a draft only planned
+  std::optional<MadePasses> made;          // of a promotion: the first pass, until it is taken
   at::Generator generator;                 // the request's own, in the reference's order of draws
 
   // For EncodeNext: the adapters, then one text at a time, the negative first.

@@ -60,6 +60,9 @@ class Ltx2Pipeline final : public FamilyPipeline {
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& spec) override {
     return encode_stage().Plan(spec);
   }
+  absl::Status Restore(FamilyGeneration& generation, const PassState& made) override {
+    return encode_stage().Restore(Mine(generation), made);
+  }
   absl::Status EncodeNext(FamilyGeneration& generation, const Ops& ops) override {
     return encode_stage().Next(Mine(generation), ops);
   }
