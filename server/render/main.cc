@@ -16,6 +16,7 @@
 #include "server/render/render_exact.h"
 #include "server/render/render_options.h"
 #include "server/render/render_video.h"
+#include "server/render/state_files.h"
 
 int main(int argc, char** argv) {
   using namespace reel;
@@ -47,7 +48,9 @@ int main(int argc, char** argv) {
     return render::CheckAndPrint(*options,
                                  {.device = catalog.capability().device, .handle = nullptr});
   }
-  if (const absl::Status read = render::ReadConditionFiles(*options); !read.ok()) {
+  absl::Status read = render::ReadConditionFiles(*options);
+  if (read.ok()) read = render::ReadPromotedDraft(*options);
+  if (!read.ok()) {
     console.Error(std::string(read.message()));
     return render::kInvalid;
   }

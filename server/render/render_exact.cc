@@ -9,11 +9,14 @@
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_counters.h"
+#include "model/pass_work.h"
 #include "model/registry.h"
 #include "model/resolve.h"
+#include "model/states/video_state.h"
 #include "server/render/condition_files.h"
 #include "server/render/exact_file.h"
 #include "server/render/interrupt.h"
+#include "server/render/state_files.h"
 #include "server/worker/media/condition_decoder.h"
 
 namespace reel::render {
@@ -30,10 +33,17 @@ class ExactRun {
         console_(console),
         interrupted_(interrupted) {}
 
-  absl::Status Render(const kernels::KernelPlan& plan, PartFile& file) {
+  // `state_file`: for the video's state; empty: none is kept.
+  absl::Status Render(const kernels::KernelPlan& plan, const std::string& state_file,
+                      PartFile& file) {
     const kernels::Execution run{plan, counters_, nullptr, stream_};
-    REEL_ASSIGN_OR_RETURN(const auto generation, pipeline_.Create(spec_, run));
+    REEL_ASSIGN_OR_RETURN(const auto generation, Create(run));
     REEL_RETURN_IF_ERROR(Denoise(*generation, run));
+    if (!state_file.empty()) {
+      REEL_ASSIGN_OR_RETURN(const model::PassState made, pipeline_.State(*generation));
+      REEL_RETURN_IF_ERROR(
+          WriteStateFile(state_file, model::WriteState(spec_, pipeline_.card(), made)));
+    }
     const absl::Time start = absl::Now();
     REEL_RETURN_IF_ERROR(Write(*generation, run, file));
     stats_.decode = absl::Now() - start;
@@ -48,6 +58,10 @@ class ExactRun {
   }
 
  private:
+  absl::StatusOr<std::unique_ptr<model::Generation>> Create(const kernels::Execution& run) {
+    REEL_ASSIGN_OR_RETURN(const auto made, PassesToBeginFrom(spec_, pipeline_.card()));
+    return made ? pipeline_.CreateFrom(spec_, *made, run) : pipeline_.Create(spec_, run);
+  }
   absl::Status Proceed(model::Stage stage, int step) {
     if (interrupted_) return absl::CancelledError("Interrupted");
     console_.Progress(stage, step, num_steps_);
@@ -81,7 +95,8 @@ class ExactRun {
   }
 
   absl::Status Write(model::Generation& generation, const kernels::Execution& run, PartFile& file) {
-    ExactFile exact(file, {"frames", {spec_.num_frames, spec_.height, spec_.width, 3}},
+    const model::FileSize size = model::FileSizeOf(spec_, pipeline_.card());
+    ExactFile exact(file, {"frames", {spec_.num_frames, size.height, size.width, 3}},
                     spec_.sound.value_or(false));
     REEL_RETURN_IF_ERROR(AddLatents(generation, exact));
     for (bool last = false; !last;) {
@@ -156,7 +171,7 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   auto file = PartFile::Open(options.output, PartFile::Mode::kScratch);
   if (!file.ok()) return Report(console, file.status(), kFailed);
   ExactRun run(**pipeline, resolved.spec, stream, console, interrupted);
-  if (const absl::Status status = run.Render(*plan, *file); !status.ok()) {
+  if (const absl::Status status = run.Render(*plan, options.state, *file); !status.ok()) {
     return Report(console, status, ExitCodeOf(status));
   }
   console.ClearLine();

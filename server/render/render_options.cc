@@ -2,6 +2,7 @@
 #include "server/render/render_options.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -42,6 +43,8 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--negative-prompt", spec.negative_prompt,
                  "What the video should not show; \"\": nothing, if the model has a default");
   app.add_option("--preset", spec.preset, "A named set of the model's values")->check(WhyEmpty);
+  app.add_option("--stop-after-pass", spec.stop_after_pass,
+                 "A draft: makes only so many passes of the preset, at their size");
   app.add_option("--width", spec.width, "Pixels")->check(WhyNotAboveZero);
   app.add_option("--height", spec.height, "Pixels")->check(WhyNotAboveZero);
   app.add_option("--num-frames", spec.num_frames, "Length of the clip")->check(WhyNotAboveZero);
@@ -83,10 +86,35 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
 }
 
-// Empty if every named file exists.
-std::string Refusal(const RenderOptions& options) {
+void AddStateFlags(CLI::App& app, RenderOptions& options) {
+  app.add_option("--promote", options.promote,
+                 "The state of a draft: makes the passes that it left out, by its own request")
+      ->check(WhyEmpty);
+  app.add_option("--keep-state", options.state,
+                 "A file for what the video was made from, for --promote")
+      ->check(WhyEmpty);
+}
+
+// The flags that were added behind the first `first`.
+std::vector<const CLI::Option*> FlagsFrom(size_t first, const CLI::App& app) {
+  std::vector<const CLI::Option*> flags = app.get_options();
+  flags.erase(flags.begin(), flags.begin() + static_cast<std::ptrdiff_t>(first));
+  return flags;
+}
+
+// Empty if the flags go together. `of_the_video`: those that say what to render.
+std::string Refusal(const RenderOptions& options,
+                    const std::vector<const CLI::Option*>& of_the_video) {
   if (options.json && !options.check) return "--json needs --check";
   if (options.check) return "";
+  for (const CLI::Option* flag : of_the_video) {
+    if (options.promote.empty() || flag->count() == 0) continue;
+    return absl::StrCat("--promote takes all that the video is from its draft; leave out ",
+                        flag->get_name());
+  }
+  if (!options.state.empty() && options.state == options.output) {
+    return "--keep-state and --output name the same file";
+  }
   if (!EndsWith(options.output, ".mp4") && !EndsWith(options.output, ".safetensors")) {
     return "--output must end in .mp4 or .safetensors";
   }
@@ -263,11 +291,14 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   RenderOptions options;
   Texts texts;
   std::string model;
+  const auto is_promote = [](const std::string& word) { return word.starts_with("--promote"); };
   const bool renders = std::ranges::find(arguments, "--check") == arguments.end();
+  const bool promotes = std::ranges::any_of(arguments, is_promote);
   CLI::App app("Renders a video without a server.", "reel-render");
   app.set_version_flag("--version", "reel-render " REEL_VERSION);
   AddModelFlags(app, model, options);
-  AddSpecFlags(app, options.spec, renders);
+  const size_t of_the_model = app.get_options().size();
+  AddSpecFlags(app, options.spec, renders && !promotes);
   app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
@@ -277,6 +308,8 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
       "bits, int8 the nearer), fp8_attention (attention in 8 bits), int8_all, fp8_all "
       "(both), cache (steps that change little are not full); +operator=variant,... on "
       "top");
+  const std::vector<const CLI::Option*> of_the_video = FlagsFrom(of_the_model, app);
+  AddStateFlags(app, options);
   app.add_option("--encoder-threads", options.encoder_threads,
                  "The file is the same with any number; default: the cores, up to 16")
       ->check(CLI::Range(1, 16));
@@ -293,7 +326,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
     exit_code = app.exit(error, std::cout, std::cerr) == 0 ? kSuccess : kUsage;
     return std::nullopt;
   }
-  std::string refusal = Refusal(options);
+  std::string refusal = Refusal(options, of_the_video);
   if (refusal.empty()) refusal = ReadTexts(texts, options);
   if (refusal.empty()) refusal = ChooseModel(model, models_folder, options);
   if (!refusal.empty()) {
@@ -301,6 +334,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
     exit_code = kUsage;
     return std::nullopt;
   }
+  if (!options.state.empty()) options.spec.keep_state = true;
   if (!options.spec.seed) options.spec.seed = 0;
   FillNoise(options.spec);
   if (options.adapter_ranks > 0) options.spec.adapters = RequestAdaptersOf(options.adapters);

@@ -29,6 +29,8 @@ struct RenderOptions {
   std::vector<int> peers = {};   // the other members of that device, where it is a group
   bool computes_in_bf16 = true;  // that device
   model::GenerationSpec spec;
+  std::string promote;  // the state of a draft, whose request this then is
+  std::string state;    // the file for the video's own state; empty: none is kept
   std::string output;
   bool exact = false;  // .safetensors instead of .mp4
   bool timings = false;

@@ -12,6 +12,7 @@
 #include "server/errors/error.h"
 #include "server/render/condition_files.h"
 #include "server/render/interrupt.h"
+#include "server/render/state_files.h"
 #include "server/worker/engine/engine.h"
 
 namespace reel::render {
@@ -70,8 +71,13 @@ class OneJob : public worker::EngineEvents {
     write_error_ = file_->Append(media.bytes);
     if (!write_error_.ok()) engine_->Post(worker::CancelJob{kJob});
   }
+  void On(const JobState& state) {
+    MutexLock lock(mutex_);
+    state_ += state.bytes;
+  }
   void On(const JobFinished& finished) {
     absl::Status status = write_error();
+    if (status.ok() && !options_.state.empty()) status = WriteStateFile(options_.state, state());
     if (status.ok()) status = file_->Commit();
     if (!status.ok()) {
       console_.Error(std::string(status.message()));
@@ -91,7 +97,8 @@ class OneJob : public worker::EngineEvents {
     console_.Error(std::string(why.message()));
     const Reason reason = ReasonOf(why).value_or(Reason::kInternal);
     const bool invalid = reason == Reason::kInvalidSpec || reason == Reason::kUnknownKernel ||
-                         reason == Reason::kKernelUnavailable;
+                         reason == Reason::kKernelUnavailable ||
+                         reason == Reason::kStateNotForModel;
     const bool interrupted = absl::IsCancelled(why);
     Leave(interrupted ? kInterrupted : invalid ? kInvalid : kFailed);
   }
@@ -101,6 +108,10 @@ class OneJob : public worker::EngineEvents {
   absl::Status write_error() {
     MutexLock lock(mutex_);
     return write_error_;
+  }
+  std::string state() {
+    MutexLock lock(mutex_);
+    return state_;
   }
   void Leave(int exit_code) {
     exit_code_ = exit_code;
@@ -117,6 +128,7 @@ class OneJob : public worker::EngineEvents {
   int exit_code_ = kInterrupted;  // until something else ends the run
   Mutex mutex_;
   absl::Status write_error_ ABSL_GUARDED_BY(mutex_);  // from the encoder's thread
+  std::string state_ ABSL_GUARDED_BY(mutex_);         // from there too, before the end
 };
 
 }  // namespace

@@ -137,5 +137,34 @@ TEST_F(RenderLtx2, ChecksAModelByItsGeneration) {
   EXPECT_THAT(bad.errors, HasSubstr("the model has no vocoder"));
 }
 
+TEST_F(RenderLtx2, ADraftWithSoundAndItsPromotionGiveTheFileOfTheWholeFilm) {
+  const model::ltx2::TinyFolder model("2.3", model::ltx2::Scheduler::kStatic);
+  model.AddUpsampler("x2");
+  const auto run = [&](std::vector<std::string> arguments, const std::string& output) {
+    arguments.insert(arguments.end(), {"--model", model.path(), "--dtype", "fp32", "--output",
+                                       folder_.File(output)});
+    const auto done = RunWith(std::move(arguments));
+    ASSERT_EQ(done.status, 0) << done.errors;
+  };
+  const std::vector<std::string> film = {"--preset",          "22b-2.3-distilled-two-pass",
+                                         "--prompt",          "a red fox",
+                                         "--width",           "192",
+                                         "--height",          "128",
+                                         "--num-frames",      "17",
+                                         "--max-text-tokens", "64"};
+  std::vector<std::string> draft = film;
+  draft.insert(draft.end(), {"--stop-after-pass", "1", "--keep-state", folder_.File("state")});
+  run(draft, "draft.mp4");
+  const auto decoded = reel::testing::Decode(folder_.Read("draft.mp4"));
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(decoded->luma.at(0).size(), size_t{96} * 64);
+  EXPECT_EQ(decoded->sample_rate, kSampleRate);
+  for (const std::string kind : {".mp4", ".safetensors"}) {
+    run({"--promote", folder_.File("state")}, "promoted" + kind);
+    run(film, "whole" + kind);
+    EXPECT_EQ(folder_.Read("promoted" + kind), folder_.Read("whole" + kind)) << kind;
+  }
+}
+
 }  // namespace
 }  // namespace reel::render

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -245,6 +246,40 @@ TEST_F(RenderLtx, BadConditionsAreInvalidAndLeaveNoFile) {
     EXPECT_THAT(none.errors, HasSubstr("none.png"));
     EXPECT_FALSE(folder_.Has(output));
     EXPECT_FALSE(folder_.Has(std::string(output) + ".part"));
+  }
+}
+
+// From a picture file, which the state brings along.
+TEST_F(RenderLtx, ADraftAndItsPromotionGiveTheFileOfTheWholeVideo) {
+  const model::ltx::TinyFolder model("0.9.5");
+  model.AddUpsampler("spatial");
+  WriteFrames(1, "a.png");
+  const std::vector<std::string> film = {
+      "--model",      model.path(),  "--dtype",
+      "fp32",         "--preset",    "2b-0.9.8-distilled-two-pass",
+      "--prompt",     "a red fox",   "--width",
+      "96",           "--height",    "96",
+      "--num-frames", "9",           "--max-text-tokens",
+      "24",           "--condition", folder_.File("a.png") + "@8:0.9"};
+  const auto run = [&](std::vector<std::string> extra, const std::string& output, bool promotes) {
+    std::vector<std::string> arguments = film;
+    if (promotes) arguments.resize(4);
+    extra.insert(extra.end(), {"--output", folder_.File(output)});
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    ExpectDone(RunWith(std::move(arguments)));
+  };
+  run({"--stop-after-pass", "1", "--keep-state", folder_.File("state")}, "draft.mp4", false);
+  const auto draft = reel::testing::Decode(folder_.Read("draft.mp4"));
+  ASSERT_TRUE(draft.ok()) << draft.status();
+  EXPECT_EQ(draft->luma.at(0).size(), size_t{64} * 64);
+  std::filesystem::remove(folder_.File("a.png"));
+  for (const std::string kind : {".mp4", ".safetensors"}) {
+    run({"--promote", folder_.File("state")}, "promoted" + kind, true);
+  }
+  WriteFrames(1, "a.png");
+  for (const std::string kind : {".mp4", ".safetensors"}) {
+    run({}, "whole" + kind, false);
+    EXPECT_EQ(folder_.Read("promoted" + kind), folder_.Read("whole" + kind)) << kind;
   }
 }
 

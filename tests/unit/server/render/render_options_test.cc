@@ -248,5 +248,42 @@ TEST(ParseRenderOptions, HelpIsNoError) {
   EXPECT_EQ(exit_code, kSuccess);
 }
 
+TEST(ParseRenderOptions, TakesADraftAndTheFileOfItsState) {
+  const auto options =
+      Parse({"--preset", "two-pass", "--stop_after_pass", "1", "--keep-state", "s"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->spec.stop_after_pass, 1);
+  EXPECT_EQ(options->state, "s");
+  EXPECT_EQ(options->spec.keep_state, true);
+  EXPECT_FALSE(Parse({})->spec.keep_state.has_value());
+  int exit_code = 0;
+  EXPECT_FALSE(Parse({"--keep-state", "a.mp4"}, &exit_code));
+  EXPECT_EQ(exit_code, kUsage);
+}
+
+TEST(ParseRenderOptions, APromotionTakesNothingOfTheVideoFromFlags) {
+  int exit_code = 0;
+  const auto parse = [&](std::vector<std::string> extra) {
+    exit_code = 0;
+    extra.insert(extra.begin(), {"--model", "testcard", "--promote", "s", "--output", "a.mp4"});
+    return ParseRenderOptions(extra, "", exit_code);
+  };
+  const auto options = parse({"--timings", "--keep-state", "own", "--encoder-threads", "2"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->promote, "s");
+  EXPECT_EQ(options->state, "own");
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{"--prompt", "a fox"},
+                                                {"--seed", "7"},
+                                                {"--crf", "20"},
+                                                {"--no-sound"},
+                                                {"--stop-after-pass", "1"},
+                                                {"--image", "i.png"},
+                                                {"--condition", "i.png@0:1"},
+                                                {"--kernels", "auto"}}) {
+    EXPECT_FALSE(parse(flags)) << flags[0];
+    EXPECT_EQ(exit_code, kUsage);
+  }
+}
+
 }  // namespace
 }  // namespace reel::render

@@ -116,5 +116,76 @@ TEST_F(RenderProgram, AnInterruptEndsItAndLeavesNoFile) {
   }
 }
 
+class RenderDraft : public RenderProgram {
+ protected:
+  tests::ProgramResult Card(std::vector<std::string> arguments, const std::string& output) const {
+    arguments.insert(arguments.end(), {"--model", "testcard", "--output", folder_.File(output)});
+    return RunWith(std::move(arguments));
+  }
+  const std::vector<std::string> film_ = {"--prompt", "a fox",    "--seed",
+                                          "7",        "--preset", "two-pass"};
+  std::vector<std::string> Draft(const std::string& state) const {
+    std::vector<std::string> arguments = film_;
+    arguments.insert(arguments.end(),
+                     {"--stop-after-pass", "1", "--keep-state", folder_.File(state)});
+    return arguments;
+  }
+};
+
+TEST_F(RenderDraft, AndItsPromotionGiveTheFileOfTheWholeVideo) {
+  for (const char* kind : {".mp4", ".safetensors"}) {
+    const std::string draft = std::string("draft") + kind,
+                      promoted = std::string("promoted") + kind,
+                      whole = std::string("whole") + kind;
+    auto done = Card(Draft("state"), draft);
+    ASSERT_EQ(done.status, 0) << done.errors;
+    done = Card({"--promote", folder_.File("state")}, promoted);
+    ASSERT_EQ(done.status, 0) << done.errors;
+    EXPECT_EQ(done.out, folder_.File(promoted) + "\n");
+    done = Card(film_, whole);
+    ASSERT_EQ(done.status, 0) << done.errors;
+    EXPECT_EQ(folder_.Read(promoted), folder_.Read(whole));
+    EXPECT_FALSE(folder_.Has("state.part"));
+  }
+  const auto draft = reel::testing::Decode(folder_.Read("draft.mp4"));
+  ASSERT_TRUE(draft.ok()) << draft.status();
+  EXPECT_EQ(model::DecodeCode(draft->luma[0], 128, 128, 96),
+            (model::PictureCode{model::PictureHash("a fox", 7, 128, 96), 0}));
+}
+
+TEST_F(RenderDraft, LeavesTheSameStateBothWays) {
+  ASSERT_EQ(Card(Draft("by_engine"), "a.mp4").status, 0);
+  ASSERT_EQ(Card(Draft("exact"), "a.safetensors").status, 0);
+  EXPECT_EQ(folder_.Read("by_engine"), folder_.Read("exact"));
+}
+
+TEST_F(RenderDraft, RefusesWhatIsNoStateOfADraft) {
+  std::vector<std::string> whole = film_;
+  whole.insert(whole.end(), {"--keep-state", folder_.File("whole")});
+  ASSERT_EQ(Card(whole, "whole.mp4").status, 0);
+  ASSERT_EQ(Card(Draft("state"), "draft.mp4").status, 0);
+  folder_.Write("cut", folder_.Read("state").substr(0, 100));
+  const std::pair<const char*, const char*> wrong[] = {{"cut", "the state is damaged"},
+                                                       {"absent", "absent"},
+                                                       {"draft.mp4", "the state is damaged"},
+                                                       {"whole", "no draft"}};
+  for (const auto& [file, why] : wrong) {
+    for (const char* output : {"out.mp4", "out.safetensors"}) {
+      const auto refused = Card({"--promote", folder_.File(file)}, output);
+      EXPECT_EQ(refused.status, 3) << file << refused.errors;
+      EXPECT_THAT(refused.errors, HasSubstr(why));
+      EXPECT_FALSE(folder_.Has(output));
+    }
+  }
+}
+
+TEST_F(RenderDraft, RefusesADraftOfOnePassByName) {
+  const auto refused =
+      Card({"--prompt", "a fox", "--preset", "quick", "--stop-after-pass", "1"}, "a.mp4");
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.errors, HasSubstr("stop_after_pass: preset 'quick' makes one pass"));
+  EXPECT_THAT(refused.errors, HasSubstr("presets of several: two-pass"));
+}
+
 }  // namespace
 }  // namespace reel::render
