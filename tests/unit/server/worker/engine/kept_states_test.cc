@@ -85,17 +85,19 @@ TEST_F(EngineStatesTest, APromotionMakesTheRestAndTheSameFileAsTheWholeVideo) {
 }
 
 TEST_F(EngineStatesTest, APromotionBesideOthersParkedInBetweenIsTheSameFile) {
-  test_card_.step_time = absl::Milliseconds(10);
+  // On the engine's thread: it is parked before its next step.
+  events_.on_progress = [this](const JobRef& ref, model::Stage stage, int step) {
+    if (ref.job != "promoted" || stage != model::Stage::kDenoise || step != 1) return;
+    engine().Post(ParkJob{"promoted", true});
+  };
   Start();
   const std::string state = StateOfDraft();
   Assign("neighbour", -1);
-  events_.on_progress = nullptr;
   engine().Post(Job("promoted", Resolved(PromotionFrom(state))));
-  ASSERT_TRUE(events_.WaitForStep("promoted", 1));
-  engine().Post(ParkJob{"promoted", true});
   ASSERT_TRUE(events_.WaitForParked("promoted"));
   engine().Post(ResumeJob{"promoted"});
   ASSERT_TRUE(events_.WaitForEnd("promoted"));
+  ASSERT_TRUE(events_.ended("promoted").error.ok());
   ASSERT_TRUE(Run("whole", Film()).error.ok());
   EXPECT_EQ(events_.file("promoted"), events_.file("whole"));
 }
