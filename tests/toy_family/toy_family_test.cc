@@ -2,6 +2,7 @@
 // A family that is not LTX uses what families share. Videos of several sizes step together, with
 // two streams, two latents and a guidance for each; the shared body does the rest.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -195,6 +196,24 @@ TEST_F(ToyFamily, LatentsAreThoseOfThePictures) {
   // [C, F, h, w]: the second channel of the first token.
   const Streams& streams = dynamic_cast<ToyGeneration&>(*video).streams;
   EXPECT_EQ(view.data[3 * 2 * 2], streams.video[0][0][1].item<float>());
+}
+
+TEST_F(ToyFamily, AVideoTellsWhatItsPassesLeftButNothingGoesOnFromIt) {
+  ToyPipeline pipeline;
+  const auto video = Begin(pipeline, Spec(13, 16, 3, 3));
+  while (video->step() < video->num_steps()) StepAll(pipeline, {video.get()});
+  const auto made = pipeline.State(*video);
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(made->passes, 1);
+  const LatentsView view = *pipeline.Latents(*video);
+  const StateTensor& latents = made->tensors.at(PassState::kLatents);
+  EXPECT_EQ(latents.shape, (std::vector<int64_t>{1, kVideoChannels, 3, 2, 2}));
+  EXPECT_EQ(latents.bytes.size(), view.data.size() * sizeof(float));
+  EXPECT_EQ(std::memcmp(latents.bytes.data(), view.data.data(), latents.bytes.size()), 0);
+  EXPECT_EQ(made->tensors.size(), 1U) << "the toy tells no latents of its sound";
+  // The family has no hook for it.
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(pipeline.CreateFrom(Spec(13, 16, 3, 3), *made, run_).status()));
 }
 
 TEST_F(ToyFamily, ParkingTakesBothLatentsAndTheText) {
