@@ -48,6 +48,19 @@ absl::Status SetLogAside(const std::string& log) {
 
 bool IsAlone(const config::v1::ServerConfig& config) { return !config.has_fleet(); }
 
+StateOptions StatesOf(const config::v1::ServerConfig& config) {
+  const config::v1::State& own = config.state();
+  StateOptions states;
+  if (own.keep() == "always") states.keep = StateOptions::Keep::kAlways;
+  const bool has_store = IsAlone(config) || config.fleet().has_objects();
+  if (own.keep() == "never" || !has_store) states.keep = StateOptions::Keep::kNever;
+  if (own.has_max_age() && FromProtoDuration(own.max_age()) > absl::ZeroDuration()) {
+    states.max_age = FromProtoDuration(own.max_age());
+  }
+  states.max_bytes = own.max_bytes();
+  return states;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> NamesOf(const config::v1::ServerConfig& config,
@@ -213,6 +226,7 @@ JobOptions MakeJobOptions(const AppOptions& app, const std::string& names) {
   options.max_timeout = FromProtoDuration(config.timing().max_timeout());
   options.heartbeat = FromProtoDuration(config.timing().heartbeat());
   options.keep = FromProtoDuration(config.data().keep());
+  options.state = StatesOf(config);
   options.alone = IsAlone(config);
   options.replica = names;
   return options;

@@ -44,6 +44,17 @@ size_t CountCharacters(const std::string& text) {
   }));
 }
 
+bool IsVideoName(std::string_view name) {
+  return name.starts_with(kNamePrefix) && IsLegalName(name.substr(kNamePrefix.size()));
+}
+
+std::string BadName(const std::string& name) {
+  return absl::StrCat(
+      "must be videos/{id}, the id of a-z, 0-9, '.', '_' and '-', at most 63; the "
+      "name has ",
+      name.size(), " bytes");
+}
+
 void CheckRequestId(const std::string& id, Violations& out) {
   if (!id.empty() && !IsUuid(id)) {
     out.push_back({"request_id", absl::StrCat("must be empty or a UUID, 8-4-4-4-12 hexadecimal "
@@ -110,6 +121,25 @@ void CheckEnums(const v1::VideoSpec& spec, Violations& out) {
   }
 }
 
+// The draft's spec is the promotion's: what else is set here would go unheard.
+void CheckSource(const v1::VideoSpec& spec, Violations& out) {
+  const v1::Source& source = spec.source();
+  if (!IsVideoName(source.video())) {
+    out.push_back({"spec.source.video", BadName(source.video())});
+  }
+  if (source.begin_case() == v1::Source::BEGIN_NOT_SET) {
+    out.push_back({"spec.source", "must say how the video goes on: promote"});
+    return;
+  }
+  std::vector<const google::protobuf::FieldDescriptor*> set;
+  spec.GetReflection()->ListFields(spec, &set);
+  for (const auto* field : set) {
+    if (field->number() == v1::VideoSpec::kSourceFieldNumber) continue;
+    out.push_back({absl::StrCat("spec.", field->name()),
+                   "must be left out beside source.promote: the draft's own holds"});
+  }
+}
+
 // What describes a condition is the server's; a description that comes along with the bytes must
 // be theirs.
 template <typename Value>
@@ -145,6 +175,8 @@ const model::ModelCard* FindCard(const std::string& name, const std::vector<Serv
 absl::Status Refuse(Violations violations, const NewJob& job, const RequestRules& rules,
                     const std::vector<ServedModel>& models) {
   const model::GenerationSpec& spec = job.spec;
+  // Its own rules the draft's spec has met.
+  if (spec.source) return MakeInvalid(Reason::kInvalidRequest, violations);
   const model::ModelCard* card = FindCard(spec.model, models);
   Violations more = card != nullptr
                         ? model::ResolveFor(job.tenant, spec, *card, rules.limits, 0).violations
@@ -160,6 +192,7 @@ NewJob Basic(const v1::VideoSpec& spec, v1::Priority priority, const Asker& aske
              Violations& violations) {
   CheckPriority(priority, violations);
   CheckEnums(spec, violations);
+  if (spec.has_source()) CheckSource(spec, violations);
   NewJob job;
   job.tenant = asker.tenant;
   job.trace_id = asker.trace_id;
@@ -193,13 +226,8 @@ absl::StatusOr<NewJob> Checked(NewJob job, Violations violations, const RequestR
 }
 
 std::string CheckName(const std::string& name, Violations& violations) {
-  const bool legal = name.size() > kNamePrefix.size() &&
-                     std::string_view(name).substr(0, kNamePrefix.size()) == kNamePrefix &&
-                     IsLegalName(std::string_view(name).substr(kNamePrefix.size()));
-  if (legal) return name.substr(kNamePrefix.size());
-  violations.push_back({"name", absl::StrCat("must be videos/{id}, the id of a-z, 0-9, '.', '_' "
-                                             "and '-', at most 63; the name has ",
-                                             name.size(), " bytes")});
+  if (IsVideoName(name)) return name.substr(kNamePrefix.size());
+  violations.push_back({"name", BadName(name)});
   return "";
 }
 

@@ -63,6 +63,23 @@ void SetTimes(const Video& video, v1::Video& proto) {
   if (known(video.deadline)) *proto.mutable_deadline() = TimeToProto(video.deadline);
 }
 
+void SetKept(const KeptState& kept, v1::Video& proto) {
+  proto.set_state_size_bytes(kept.size_bytes);
+  proto.set_state_sha256(kept.sha256);
+  if (kept.expire_time != absl::InfiniteFuture()) {
+    *proto.mutable_state_expire_time() = TimeToProto(kept.expire_time);
+  }
+}
+
+std::optional<KeptState> KeptFromProto(const v1::Video& proto) {
+  if (proto.state_size_bytes() <= 0) return std::nullopt;
+  KeptState kept{proto.state_size_bytes(), proto.state_sha256()};
+  if (proto.has_state_expire_time()) {
+    kept.expire_time = TimeFromProto(true, proto.state_expire_time());
+  }
+  return kept;
+}
+
 }  // namespace
 
 google::protobuf::Timestamp TimeToProto(absl::Time time) {
@@ -141,6 +158,9 @@ v1::Video VideoToProto(const Video& video) {
   proto.set_worker(video.worker);
   proto.set_trace_id(video.trace_id);
   for (const model::Notice& notice : video.notices) *proto.add_notices() = NoticeToProto(notice);
+  if (video.spec.source) proto.set_source_video(video.spec.source->video);
+  if (video.kept) SetKept(*video.kept, proto);
+  proto.mutable_continued_by()->Add(video.continued_by.begin(), video.continued_by.end());
   return proto;
 }
 
@@ -177,6 +197,8 @@ Video VideoFromProto(const v1::Video& proto) {
   video.worker = proto.worker();
   video.trace_id = proto.trace_id();
   for (const v1::Notice& notice : proto.notices()) video.notices.push_back(NoticeFromProto(notice));
+  video.kept = KeptFromProto(proto);
+  video.continued_by = {proto.continued_by().begin(), proto.continued_by().end()};
   return video;
 }
 

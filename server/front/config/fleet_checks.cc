@@ -141,6 +141,9 @@ void CheckFleet(const config::v1::ServerConfig& config, ConfigFindings& findings
   CheckFleetListener(fleet, findings);
   CheckTimes(fleet, findings);
   CheckBrokers(fleet.nats(), findings);
+  if (!fleet.has_objects() && config.state().keep() == "always") {
+    findings.Problem("state.keep", "'always' needs fleet.objects, where states are kept");
+  }
   if (!fleet.has_objects()) return;
   CheckUrl("fleet.objects.endpoint", fleet.objects().endpoint(), kStore, fleet.objects().insecure(),
            findings);

@@ -300,6 +300,16 @@ std::vector<ViewVideo> FleetView::Page(const ViewPage& page) {
       [&](Database& db) { return view_tables::Page(db, page); });
 }
 
+std::vector<std::string> FleetView::ContinuedBy(const Key& key, absl::Time now, int most) {
+  return store()->Read<std::vector<std::string>>(
+      [&](Database& db) { return view_tables::ContinuedBy(db, key, now, most); });
+}
+
+std::map<std::string, int64_t> FleetView::StateBytes(absl::Time now) {
+  return store()->Read<std::map<std::string, int64_t>>(
+      [&](Database& db) { return view_tables::StateBytes(db, now); });
+}
+
 std::map<std::string, ModelPace> FleetView::Paces() {
   return store()->Read<std::map<std::string, ModelPace>>(view_tables::Paces);
 }

@@ -92,6 +92,10 @@ class FleetView final : public LogReader {
   // Whose video it is; of several tenants' the first.
   std::optional<Key> FindId(const std::string& id);
   std::vector<ViewVideo> Page(const ViewPage& page);
+  // Ids of the newest videos, at most so many, that go on from this one.
+  std::vector<std::string> ContinuedBy(const Key& key, absl::Time now, int most);
+  // Of kept states, by tenant.
+  std::map<std::string, int64_t> StateBytes(absl::Time now);
   // By model.
   std::map<std::string, ModelPace> Paces();
 

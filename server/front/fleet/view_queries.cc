@@ -15,7 +15,7 @@ namespace {
 #define REEL_VIEW_COLUMNS                                                                   \
   "requested, tenant, id, phase, epoch, begun, owner, address, wish, wish_video, deleted, " \
   "caller_node, last_sequence, object, no_room, readable, locked, create_time, end_time, "  \
-  "expire_time, device_nanos, video"
+  "expire_time, device_nanos, video, source, state_bytes, state_expire_time"
 
 // As view_tables.cc writes times.
 int64_t NanosAt(absl::Time time) { return absl::ToUnixNanos(time); }
@@ -72,6 +72,9 @@ ViewVideo Read(const Statement& from) {
   facts.expire_time = TimeOf(from.GetInt(19));
   facts.device_seconds = SecondsOf(from.GetInt(20));
   job.video = from.GetBytes(21);
+  facts.source = from.GetBytes(22);
+  facts.state_bytes = from.GetInt(23);
+  facts.state_expire_time = TimeOf(from.GetInt(24));
   return video;
 }
 
@@ -220,6 +223,32 @@ absl::StatusOr<std::vector<ViewBill>> LastBills(Database& db) {
   std::vector<ViewBill> found;
   REEL_RETURN_IF_ERROR(query->ForEachRow([&](const Statement& from) {
     found.push_back({from.GetBytes(0), SecondsOf(from.GetInt(1)), TimeOf(from.GetInt(2))});
+  }));
+  return found;
+}
+
+absl::StatusOr<std::vector<std::string>> ContinuedBy(Database& db, const Key& key, absl::Time now,
+                                                     int most) {
+  REEL_ASSIGN_OR_RETURN(
+      Statement * query,
+      db.Use("SELECT id FROM videos INDEXED BY videos_by_source WHERE tenant = ? AND source = ? "
+             "AND source != '' AND NOT deleted AND expire_time > ? ORDER BY requested DESC LIMIT "
+             "?"));
+  query->Text(key.first).Text(key.second).Int(NanosAt(now)).Int(most);
+  std::vector<std::string> found;
+  REEL_RETURN_IF_ERROR(
+      query->ForEachRow([&](const Statement& from) { found.push_back(from.GetBytes(0)); }));
+  return found;
+}
+
+absl::StatusOr<std::map<std::string, int64_t>> StateBytes(Database& db, absl::Time now) {
+  REEL_ASSIGN_OR_RETURN(Statement * query,
+                        db.Use("SELECT tenant, sum(state_bytes) FROM videos INDEXED BY "
+                               "videos_with_state WHERE state_bytes > 0 AND NOT deleted AND "
+                               "state_expire_time > ? GROUP BY tenant"));
+  std::map<std::string, int64_t> found;
+  REEL_RETURN_IF_ERROR(query->Int(NanosAt(now)).ForEachRow([&](const Statement& from) {
+    found[from.GetBytes(0)] = from.GetInt(1);
   }));
   return found;
 }

@@ -28,6 +28,11 @@ absl::StatusOr<std::vector<ViewVideo>> Page(Database& db, const ViewPage& page);
 absl::StatusOr<std::vector<Key>> Live(Database& db);
 // Of ends in the hour before the latest one.
 absl::StatusOr<std::vector<ViewBill>> LastBills(Database& db);
+// Ids of the newest videos that go on from this one and can still be asked for.
+absl::StatusOr<std::vector<std::string>> ContinuedBy(Database& db, const Key& key, absl::Time now,
+                                                     int most);
+// Bytes of states that can still be gone on from, by tenant.
+absl::StatusOr<std::map<std::string, int64_t>> StateBytes(Database& db, absl::Time now);
 absl::StatusOr<std::map<std::string, ModelPace>> Paces(Database& db);
 absl::StatusOr<FleetState> Dump(Database& db);
 

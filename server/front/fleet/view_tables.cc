@@ -10,7 +10,7 @@
 namespace reel::front::view_tables {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 // A video's number is its request's sequence, so that new ones lie side by side.
 constexpr char kTables[] = R"sql(
@@ -43,7 +43,10 @@ CREATE TABLE videos (
   end_time INTEGER NOT NULL,
   expire_time INTEGER NOT NULL,
   device_nanos INTEGER NOT NULL,
-  video BLOB NOT NULL
+  video BLOB NOT NULL,
+  source TEXT NOT NULL DEFAULT '',
+  state_bytes INTEGER NOT NULL DEFAULT 0,
+  state_expire_time INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX videos_by_name ON videos (id, tenant);
 CREATE INDEX videos_live ON videos (requested) WHERE phase < 2;
@@ -76,7 +79,20 @@ CREATE TABLE paces (
   work INTEGER NOT NULL
 ) WITHOUT ROWID;
 INSERT INTO progress VALUES (1, 0, 0, '');
-PRAGMA user_version = 1;
+)sql";
+
+// Videos of version 1 go on from no others and have kept no states.
+constexpr char kFromVersion1[] = R"sql(
+BEGIN IMMEDIATE;
+ALTER TABLE videos ADD COLUMN source TEXT NOT NULL DEFAULT '';
+ALTER TABLE videos ADD COLUMN state_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE videos ADD COLUMN state_expire_time INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr char kSinceVersion2[] = R"sql(
+CREATE INDEX videos_by_source ON videos (tenant, source, requested) WHERE source != '';
+CREATE INDEX videos_with_state ON videos (tenant, state_expire_time, state_bytes) WHERE state_bytes > 0 AND NOT deleted;
+PRAGMA user_version = 2;
 COMMIT;
 )sql";
 
@@ -108,6 +124,7 @@ void BindFacts(Statement& to, const FleetJob& job, const VideoFacts& facts) {
   to.Int(Nanos(facts.create_time)).Int(Nanos(facts.end_time));
   to.Int(ended ? Nanos(facts.expire_time) : INT64_MAX);
   to.Int(ended ? NanosOf(facts.device_seconds) : 0);
+  to.Text(facts.source).Int(facts.state_bytes).Int(Nanos(facts.state_expire_time));
 }
 
 absl::Status Insert(Database& db, const Key& key, const ViewBatch::Change& change) {
@@ -115,8 +132,9 @@ absl::Status Insert(Database& db, const Key& key, const ViewBatch::Change& chang
                         db.Use("INSERT INTO videos (requested, tenant, id, phase, epoch, begun, "
                                "owner, address, wish, wish_video, deleted, caller_node, "
                                "last_sequence, object, no_room, readable, locked, create_time, "
-                               "end_time, expire_time, device_nanos, video) VALUES "
-                               "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+                               "end_time, expire_time, device_nanos, source, state_bytes, "
+                               "state_expire_time, video) VALUES "
+                               "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   insert->Int(static_cast<int64_t>(change.job.requested)).Text(key.first).Text(key.second);
   BindJob(*insert, change.job);
   BindFacts(*insert, change.job, change.facts);
@@ -137,7 +155,8 @@ absl::Status Update(Database& db, const ViewBatch::Change& change) {
     REEL_ASSIGN_OR_RETURN(
         Statement * facts,
         db.Use("UPDATE videos SET readable = ?, locked = ?, create_time = ?, end_time = ?, "
-               "expire_time = ?, device_nanos = ? WHERE requested = ?"));
+               "expire_time = ?, device_nanos = ?, source = ?, state_bytes = ?, "
+               "state_expire_time = ? WHERE requested = ?"));
     BindFacts(*facts, change.job, change.facts);
     REEL_RETURN_IF_ERROR(facts->Int(static_cast<int64_t>(change.job.requested)).Run());
   }
@@ -183,8 +202,11 @@ absl::Status Prepare(Database& db) {
                  "PRAGMA temp_store = MEMORY;"));
   REEL_ASSIGN_OR_RETURN(const int64_t version, db.QueryInt("PRAGMA user_version"));
   if (version == kVersion) return absl::OkStatus();
-  if (version != 0) return absl::FailedPreconditionError("another build has made the view");
-  return db.Execute(kTables);
+  if (version != 0 && version != 1) {
+    return absl::FailedPreconditionError("another build has made the view");
+  }
+  const std::string made = std::string(version == 0 ? kTables : kFromVersion1) + kSinceVersion2;
+  return db.Execute(made.c_str());
 }
 
 absl::Status WriteProgress(Database& db, const ViewProgress& progress) {

@@ -30,6 +30,9 @@ struct VideoFacts {
   absl::Time create_time = absl::InfinitePast();
   absl::Time end_time = absl::InfinitePast();
   absl::Time expire_time = absl::InfiniteFuture();
+  std::string source = {};  // id of the video that it goes on from; empty: none
+  int64_t state_bytes = 0;  // of the state that it has kept, until then
+  absl::Time state_expire_time = absl::InfinitePast();
 };
 
 // Reads videos, which are opaque bytes to the fold. Thread-safe.

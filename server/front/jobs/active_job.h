@@ -10,6 +10,7 @@
 #include "model/run_clock.h"
 #include "server/front/jobs/blame.h"
 #include "server/front/jobs/logged_job.h"
+#include "server/front/jobs/state_pieces.h"
 #include "server/front/scheduling/forecast.h"
 #include "server/front/scheduling/planned_job.h"
 #include "server/front/store/job_store.h"
@@ -35,8 +36,9 @@ struct ActiveJob : PlannedJob {
   // Run time predicted at admission, or for the kind of device that it went to; zero: unknown.
   absl::Duration expected, expected_p90;
 
-  int64_t condition_bytes = 0;  // files that were sent with it
-  int64_t reserved_bytes = 0;   // of its tenant's quota, for its own file
+  int64_t condition_bytes = 0;  // files that were sent with it, or the state that it begins from
+  std::shared_ptr<StatePieces> state;  // what its worker has sent of the state that it leaves
+  int64_t reserved_bytes = 0;          // of its tenant's quota, for its own file
 
   Losses losses;
   bool streamed = false;    // a call was waiting for it when it was made

@@ -11,6 +11,7 @@
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
 #include "server/front/jobs/arm_choice.h"
+#include "server/front/jobs/keep_choice.h"
 #include "server/front/scheduling/places.h"
 
 namespace reel::front {
@@ -43,8 +44,8 @@ void AddPrefixed(std::vector<FieldViolation> from, std::vector<FieldViolation>& 
 void CheckBytes(const model::GenerationSpec& spec, std::vector<FieldViolation>& out) {
   for (size_t i = 0; i < spec.conditions.size(); ++i) {
     const model::Condition& condition = spec.conditions[i];
-    // Without a size it breaks another rule.
-    if (condition.bytes != nullptr || condition.size_bytes <= 0) continue;
+    // Without a size it breaks another rule; a promotion's are in its state.
+    if (condition.bytes != nullptr || condition.size_bytes <= 0 || spec.source) continue;
     const bool is_clip = condition.kind == model::Condition::Kind::kVideo;
     out.push_back({absl::StrCat("spec.conditions[", i, is_clip ? "].video" : "].image"),
                    "has a description but no bytes, which are not kept; send them again"});
@@ -223,11 +224,11 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
       model::ResolveFor(job.tenant, job.spec, **card, options_.limits, fresh_seed);
   AddPrefixed(std::move(resolved.violations), violations);
   CheckBytes(job.spec, violations);
+  ChooseKeep(options_.state.keep, resolved.spec, violations);
   CheckWorker(job.spec.worker, violations);
   checked.spec = std::move(resolved.spec);
   checked.need.model = name;
   checked.need.worker = checked.spec.worker;
-
   const absl::Status plan = CheckKernels(job, fresh_seed, **card, checked, violations);
   const bool only_kernels = violations.empty();
   if (absl::IsInvalidArgument(plan)) {
@@ -257,7 +258,7 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   checked.pool = PoolCostOf(fleet_, checked.kinds);
   checked.need.memory_bytes = PeakMemoryOf(fleet_, costs_, checked.need);
   checked.output = costs_.Output(checked.need.shape);
-  checked.condition_bytes = ConditionBytesOf(job.spec);
+  checked.condition_bytes = ConditionBytesOf(job.spec) + job.state_bytes;
   return checked;
 }
 

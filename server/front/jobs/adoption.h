@@ -24,7 +24,8 @@ struct AdoptedJob {
   Video video;         // as it was admitted
   uint32_t epoch = 1;  // by which it is this server's
   int attempt = 1;     // above all that this server has made for it
-  // Bytes of the conditions of its spec, in their order.
+  // Bytes of the conditions of its spec, in their order; of a promotion the state that it begins
+  // from, alone.
   std::vector<MediaStore::Blob> conditions = {};
 };
 

@@ -6,6 +6,24 @@
 
 namespace reel::front {
 
+namespace {
+
+// What the job was adopted with: the state that it begins from, or its conditions.
+void Attach(std::vector<MediaStore::Blob> blobs, Assignment& assignment) {
+  model::GenerationSpec& spec = assignment.spec;
+  if (spec.source) {
+    if (blobs.empty()) return;  // its worker refuses it
+    assignment.state_size_bytes = static_cast<int64_t>(blobs.front()->size());
+    spec.source->state = std::move(blobs.front());
+    return;
+  }
+  for (size_t i = 0; i < blobs.size() && i < spec.conditions.size(); ++i) {
+    spec.conditions[i].bytes = std::move(blobs[i]);
+  }
+}
+
+}  // namespace
+
 // What it takes there counts from here on.
 void Assigner::Take(const std::string& id, const std::string& worker) {
   ActiveJob& job = parts_.jobs.Get(id);
@@ -56,9 +74,7 @@ void Assigner::SendWith(const std::string& id, int attempt,
   const absl::Status found = FindAdapters(parts_.fleet.FindCard(job->need.model), assignment.spec);
   if (!found.ok()) return parts_.endings.Fail(*job, JobEvent::kEnded, found);
   if (!parts_.jobs.Apply(*job, JobEvent::kSent)) return;
-  for (size_t i = 0; i < conditions.size() && i < assignment.spec.conditions.size(); ++i) {
-    assignment.spec.conditions[i].bytes = std::move(conditions[i]);
-  }
+  Attach(std::move(conditions), assignment);
   parts_.limits.Renew(job->worker);
   parts_.pool.Assign(job->worker, std::move(assignment));
 }

@@ -109,6 +109,10 @@ void Dispatcher::SetKernelsElsewhere(std::map<std::string, std::vector<std::stri
   Post([this, kernels = std::move(kernels)] { scheduler_.SetKernelsElsewhere(kernels); });
 }
 
+void Dispatcher::SetKeptStates(std::map<std::string, int64_t> bytes) {
+  Post([this, bytes = std::move(bytes)]() mutable { scheduler_.SetKeptStates(std::move(bytes)); });
+}
+
 void Dispatcher::Validate(NewJob job, Answer<Video> done) {
   Post([this, job = std::move(job), done = std::move(done)]() mutable {
     scheduler_.Validate(std::move(job), std::move(done));

@@ -52,6 +52,8 @@ class Dispatcher final : public WorkerEvents {
   void LearnCard(std::string card);
   // By model, what the devices of other servers have for it, serialised; all of it.
   void SetKernelsElsewhere(std::map<std::string, std::vector<std::string>> kernels);
+  // Bytes of the states that videos of the log have kept, by tenant.
+  void SetKeptStates(std::map<std::string, int64_t> bytes);
 
   // As of JobService; of videos those alone that have ended here.
   void Validate(NewJob job, Answer<Video> done);

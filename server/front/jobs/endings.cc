@@ -119,6 +119,9 @@ void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
   video.state = VideoState::kSucceeded;
   video.end_time = wall;
   video.expire_time = wall + parts_.options.keep;
+  if (video.kept) {
+    video.kept->expire_time = std::min(wall + parts_.options.state.max_age, video.expire_time);
+  }
   video.progress.stage = model::Stage::kEncode;
   video.progress.step = video.progress.num_steps;
   video.progress.fraction = 1;
@@ -163,6 +166,7 @@ void Endings::FailResult(ActiveJob& job, Video& video, const absl::Status& saved
   const Reason reason = ReasonOf(saved).value_or(Reason::kInternal);
   video.error = ErrorOf(job, reason, "The finished video could not be stored");
   video.media = {};
+  video.kept.reset();
   video.expire_time = video.end_time + parts_.options.keep_failed;
 }
 

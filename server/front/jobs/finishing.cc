@@ -23,6 +23,7 @@ void Finishing::On(const WorkerReport& from, JobFinished finished) {
   model::RunStats stats = Complete(*job, std::move(finished.stats));
   Count(*job, stats);
   parts_.costs.LearnMemory(job->need.shape, finished.memory_bytes);
+  parts_.states.End(*job, finished);
   Video video = job->log->Snapshot();
   video.stats = std::move(stats);
   video.media = std::move(finished.media);
@@ -77,7 +78,9 @@ void Finishing::OnDigest(const std::string& id, Video video,
     if (absl::Status room = parts_.bytes.Grow(job, digest->size); !room.ok()) {
       return parts_.endings.Fail(job, JobEvent::kSpoiled, std::move(room));
     }
-    return parts_.endings.Succeed(job, std::move(video), *digest);
+    return parts_.states.Keep(job, std::move(video), [this, id, digest = *digest](Video kept) {
+      parts_.endings.Succeed(parts_.jobs.Get(id), std::move(kept), digest);
+    });
   }
   const Reason reason = ReasonOf(wrong).value_or(Reason::kStoreFull);
   parts_.endings.Fail(job, JobEvent::kSpoiled,

@@ -14,6 +14,7 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/slots.h"
+#include "server/front/jobs/state_keeping.h"
 #include "server/front/scheduling/cost_model.h"
 #include "server/front/store/media_store.h"
 #include "server/protocol/worker_report.h"
@@ -31,6 +32,7 @@ class Finishing {
     CostModel& costs;
     Charges& charges;
     const ByteQuota& bytes;
+    StateKeeping& states;
     MediaStore& media;
     JobObserver& observer;
     const OwnThread& thread;

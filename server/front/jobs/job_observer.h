@@ -32,6 +32,7 @@ struct QueueGauges {
   double device_capacity_seconds = 0;  // what each ready device adds to it
   int64_t stored_bytes = 0;
   int64_t stored_limit_bytes = 0;
+  int64_t state_bytes = 0;  // of kept states, in a fleet of all of it
   std::vector<ModelGauges> models;
 };
 

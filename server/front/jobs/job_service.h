@@ -54,6 +54,8 @@ struct NewJob {
     absl::Duration tenant_backlog = {};  // of what it has waiting or running
   };
   std::optional<FleetLoad> fleet_load;
+  // Of the state that a promotion begins from, once its source is known.
+  int64_t state_bytes = 0;
 };
 
 struct CostEstimate {

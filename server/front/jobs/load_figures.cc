@@ -101,6 +101,7 @@ QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
   const DiskUsage disk = parts_.media.Usage();
   gauges.stored_bytes = disk.stored_bytes;
   gauges.stored_limit_bytes = disk.limit_bytes;
+  gauges.state_bytes = parts_.ledger.states();
   return gauges;
 }
 

@@ -46,6 +46,7 @@
 #include "server/front/jobs/shadows/shadow_queue.h"
 #include "server/front/jobs/shadows/shadows.h"
 #include "server/front/jobs/slots.h"
+#include "server/front/jobs/state_keeping.h"
 #include "server/front/jobs/state_source.h"
 #include "server/front/jobs/step_limits.h"
 #include "server/front/jobs/stored_videos.h"
@@ -135,6 +136,10 @@ class Scheduler {
   // Of a model that another server has.
   void LearnCard(const std::string& card);
   void SetKernelsElsewhere(const std::map<std::string, std::vector<std::string>>& kernels);
+  void SetKeptStates(std::map<std::string, int64_t> bytes) {
+    ledger_.SetStates(std::move(bytes));
+    gauges_stale_ = true;
+  }
 
   // Events: reports of workers.
   void WorkerChanged(const WorkerInfo& worker) { reports_.WorkerChanged(worker); }
@@ -171,7 +176,7 @@ class Scheduler {
   void On(const WorkerReport& from, JobFailed& event);
   void On(const WorkerReport&, KernelsListed&) {}  // WorkerChanged has told them
   void On(const WorkerReport& from, JobParked& event) { parking_.On(from, event); }
-  void On(const WorkerReport&, JobState&) {}
+  void On(const WorkerReport& from, JobState& event) { states_to_keep_.On(from, std::move(event)); }
   void On(const WorkerReport&, JobMedia&) {}  // the disk takes it, then MediaAppended comes
 
   bool TakeChanged();
@@ -213,6 +218,7 @@ class Scheduler {
   LoadFigures load_;
   Quotes quotes_;
   StoredVideos stored_;
+  StateKeeping states_to_keep_;
   Endings endings_;
   Finishing finishing_;
   Recovery recovery_;

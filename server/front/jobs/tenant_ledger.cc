@@ -18,11 +18,21 @@ int64_t MinuteOf(absl::Duration now) {
 }
 int64_t MinuteOf(absl::Time wall) { return MinuteOf(wall - absl::UnixEpoch()); }
 
+int64_t BytesOf(const std::map<std::string, int64_t>& bytes, const std::string& tenant) {
+  const auto found = bytes.find(tenant);
+  return found == bytes.end() ? 0 : found->second;
+}
+
 }  // namespace
 
 int64_t TenantLedger::stored(const std::string& tenant) const {
-  const auto found = stored_.find(tenant);
-  return found == stored_.end() ? 0 : found->second;
+  return BytesOf(stored_, tenant) + BytesOf(states_, tenant);
+}
+
+int64_t TenantLedger::states() const {
+  int64_t sum = 0;
+  for (const auto& [tenant, bytes] : states_) sum += bytes;
+  return sum;
 }
 
 void TenantLedger::AddDeviceSeconds(const std::string& tenant, double seconds, absl::Duration now) {

@@ -17,7 +17,11 @@ namespace reel::front {
 class TenantLedger {
  public:
   void AddStored(const std::string& tenant, int64_t bytes) { stored_[tenant] += bytes; }
+  // Bytes of kept states by tenant, all of them.
+  void SetStates(std::map<std::string, int64_t> states) { states_ = std::move(states); }
+  // Of finished videos and their states.
   int64_t stored(const std::string& tenant) const;
+  int64_t states() const;
 
   void AddDeviceSeconds(const std::string& tenant, double seconds, absl::Duration now);
   // In the last hour, to the minute.
@@ -29,7 +33,7 @@ class TenantLedger {
               absl::Time wall);
 
  private:
-  std::map<std::string, int64_t> stored_;
+  std::map<std::string, int64_t> stored_, states_;
   // (minute, seconds), at most an hour of them.
   std::map<std::string, std::deque<std::pair<int64_t, double>>> used_;
 };

@@ -38,6 +38,15 @@ struct Progress {
   int queue_position = 0;
 };
 
+// What a finished video keeps so that others can go on from it.
+struct KeptState {
+  int64_t size_bytes = 0;
+  std::string sha256;  // lower-case hex
+  absl::Time expire_time = absl::InfiniteFuture();
+
+  friend bool operator==(const KeptState&, const KeptState&) = default;
+};
+
 struct Video {
   std::string id;  // the name is "videos/" + id
   std::string tenant;
@@ -60,6 +69,8 @@ struct Video {
   std::string trace_id;
   CallerSpan caller_span;  // not stored: a video that outlives its reeld forgets it
   std::vector<model::Notice> notices;
+  std::optional<KeptState> kept;
+  std::vector<std::string> continued_by;  // names, newest first; not stored
 };
 
 }  // namespace reel::front

@@ -40,6 +40,11 @@ std::string_view ReplicaOf(std::string_view id) {
   return ours ? replica : std::string_view();
 }
 
+std::string IdOfName(std::string_view name) {
+  constexpr std::string_view kPrefix = "videos/";
+  return name.starts_with(kPrefix) ? std::string(name.substr(kPrefix.size())) : std::string();
+}
+
 std::string NewReplica() {
   std::random_device source("/dev/urandom");
   std::uniform_int_distribution<int> letter('a', 'z');

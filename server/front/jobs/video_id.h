@@ -13,6 +13,9 @@ std::string NewVideoId(const std::string& replica);
 // The replica of such an id; empty where it is none.
 std::string_view ReplicaOf(std::string_view id);
 
+// The id in a video's name, "videos/{id}"; empty where it is none.
+std::string IdOfName(std::string_view name);
+
 // Six letters, drawn from 300 million.
 std::string NewReplica();
 

@@ -88,6 +88,8 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
                              "the most, if predictions hold.")),
       inflight_(Gauge(registry, "reel_inflight_requests", "Jobs that run.")),
       store_bytes_(Gauge(registry, "reel_result_store_bytes", "Bytes of stored videos.")),
+      state_bytes_(Gauge(registry, "reel_kept_state_bytes",
+                         "Bytes of the states of videos, in a fleet of all servers'.")),
       store_limit_(Gauge(registry, "reel_result_store_limit_bytes", "Bytes that may be stored.")),
       models_(registry),
       eta_error_(Histograms(registry, "reel_eta_error_ratio",
@@ -208,6 +210,7 @@ void JobMetrics::Gauges(const QueueGauges& gauges) {
   capacity_.Set(gauges.capacity_seconds);
   device_capacity_.Set(gauges.device_capacity_seconds);
   store_bytes_.Set(static_cast<double>(gauges.stored_bytes));
+  state_bytes_.Set(static_cast<double>(gauges.state_bytes));
   store_limit_.Set(static_cast<double>(gauges.stored_limit_bytes));
   models_.Set(gauges.models);
 }

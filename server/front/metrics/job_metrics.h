@@ -72,6 +72,7 @@ class JobMetrics final : public JobObserver {
   prometheus::Gauge& device_capacity_;
   prometheus::Gauge& inflight_;
   prometheus::Gauge& store_bytes_;
+  prometheus::Gauge& state_bytes_;
   prometheus::Gauge& store_limit_;
   ModelMetrics models_;
   prometheus::Histogram& eta_error_;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_errors.h"
 #include "server/logging/log.h"
 
@@ -19,13 +20,18 @@ constexpr absl::Duration kKeepExpired = absl::Hours(1), kKeepExpiredAlone = absl
 // For what a drain gives back to be written.
 constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
+// The video that a request goes on from.
+FleetState::Key SourceOf(const NewJob& job) {
+  return {job.tenant, IdOfName(job.spec.source->video)};
+}
+
 }  // namespace
 
 FleetNode::FleetNode(const Parts& parts)
     : parts_(parts),
       index_({parts.serializer, parts.options.seal}),
       faces_(parts.view, {parts.serializer, parts.options.seal},
-             {parts.options.node, parts.peers, parts.fetches}),
+             {parts.options.node, parts.peers, parts.fetches}, parts.clock),
       barrier_(parts.port, parts.looks, parts.thread, parts.clock),
       beats_(parts.port, parts.jobs, parts.serializer, parts.options),
       clock_watch_(parts.port, parts.looks, parts.thread, parts.clock, parts.fitness,
@@ -34,18 +40,22 @@ FleetNode::FleetNode(const Parts& parts)
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
       conditions_(parts.store, parts.reads, parts.store_state, parts.thread, parts.options),
+      states_({parts.store, parts.uploads, parts.reads, parts.store_state, waiters_, parts.thread,
+               parts.options, parts.clock}),
+      sources_(parts.view, {parts.serializer, parts.options.seal}, parts.clock),
+      inputs_(conditions_, states_, sources_),
       disk_(parts.probe, parts.probes, parts.thread, parts.fitness, parts.clock),
       janitor_({parts.store, parts.uploads, parts.store_state, parts.view, index_, beats_,
                 parts.thread, parts.options, parts.clock}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
-                 conditions_, disk_, beats_, parts.thread, parts.waker, parts.options,
-                 parts.clock}),
+                 inputs_, disk_, beats_, parts.thread, parts.waker, parts.options, parts.clock}),
       leftovers_(parts.jobs, parts.view, parts.thread, parts.options,
                  [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
       claimer_({parts.jobs, parts.writes, parts.view, index_, beats_, holdings_, deliveries_,
                 parts.fitness, parts.thread, parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
-                   waiters_, conditions_, holdings_, parts.thread, parts.options, parts.clock}),
+                   waiters_, conditions_, states_, sources_, holdings_, parts.thread, parts.options,
+                   parts.clock}),
       wishes_({parts.writes, parts.view, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
       reads_(parts.jobs, parts.view, faces_, parts.thread, parts.options, parts.clock),
@@ -92,7 +102,17 @@ void FleetNode::TakeChanges() {
   }
 }
 
+void FleetNode::LearnSource(const Key& key, const ViewChange& change) {
+  if (!faces_.any() || (!change.deleted && index_.FindLive(key) != nullptr)) return;
+  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+  if (!video || video->facts.source.empty()) return;
+  const Key source{key.first, video->facts.source};
+  if (!faces_.Has(source)) return;
+  if (const auto job = parts_.view.Find(source.first, source.second)) faces_.Update(source, *job);
+}
+
 void FleetNode::Learn(const Key& key, const ViewChange& change) {
+  LearnSource(key, change);
   const bool was_live = index_.FindLive(key) != nullptr;
   if (!change.live && !change.deleted && !was_live && !faces_.Has(key)) return;
   const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
@@ -108,7 +128,7 @@ void FleetNode::Learn(const Key& key, const ViewChange& change) {
   }
   if (!change.deleted) return;
   // Of what was deleted before this process began the sweep takes care.
-  if (parts_.view.ready()) janitor_.OnDeleted(job->object);
+  if (parts_.view.ready()) janitor_.OnDeleted(key, job->object);
   if (job->owner != parts_.options.node) return;
   deleting_.insert(key);
   DeleteHere(key);
@@ -120,6 +140,13 @@ void FleetNode::DeleteHere(const Key& key) {
                      parts_.thread.Here<absl::Status>([this, key](const absl::Status& status) {
                        if (!absl::IsFailedPrecondition(status)) deleting_.erase(key);
                      }));
+}
+
+void FleetNode::CountStates() {
+  std::map<std::string, int64_t> bytes = parts_.view.StateBytes(parts_.clock.Wall());
+  if (bytes == state_bytes_) return;
+  state_bytes_ = bytes;
+  parts_.jobs.SetKeptStates(std::move(bytes));
 }
 
 void FleetNode::Tick(absl::Duration now) {
@@ -140,6 +167,7 @@ void FleetNode::Tick(absl::Duration now) {
   const bool strangers_may_go = leftovers_.done() && name_.holds() && waited;
   if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
+  CountStates();
   faces_.Prune();
   parts_.view.ForgetExpired(parts_.clock.Wall() -
                             (parts_.options.alone ? kKeepExpiredAlone : kKeepExpired));
@@ -181,7 +209,43 @@ void FleetNode::Create(Submission::Call call) {
     // Its file may be here.
     reads_.Find({video.tenant}, video.id, std::move(done));
   };
-  submission_.Create(std::move(call));
+  if (!call.job.spec.source) return submission_.Create(std::move(call));
+  const Key source = SourceOf(call.job);
+  Know({source.first}, source.second,
+       [this, call = std::move(call)](const absl::Status& known) mutable {
+         if (!known.ok()) return call.done(known);
+         submission_.Create(std::move(call));
+       });
+}
+
+void FleetNode::Validate(NewJob job, Answer<Video> done) {
+  if (!job.spec.source) return submission_.Validate(std::move(job), std::move(done));
+  FillFromSource(std::move(job),
+                 [this, done = std::move(done)](absl::StatusOr<NewJob> filled) mutable {
+                   if (!filled.ok()) return done(filled.status());
+                   // The queue of one that is alone is its dispatcher's.
+                   if (parts_.options.alone)
+                     return parts_.jobs.Validate(*std::move(filled), std::move(done));
+                   submission_.Validate(*std::move(filled), std::move(done));
+                 });
+}
+
+void FleetNode::Estimate(NewJob job, Answer<CostEstimate> done) {
+  FillFromSource(std::move(job),
+                 [this, done = std::move(done)](absl::StatusOr<NewJob> filled) mutable {
+                   if (!filled.ok()) return done(filled.status());
+                   parts_.jobs.Estimate(*std::move(filled), std::move(done));
+                 });
+}
+
+void FleetNode::FillFromSource(NewJob job, Answer<NewJob> then) {
+  const Key source = SourceOf(job);
+  Know({source.first}, source.second,
+       [this, job = std::move(job), then = std::move(then)](absl::Status known) mutable {
+         if (known.ok()) known = sources_.Fill(job);
+         if (!known.ok()) return then(std::move(known));
+         then(std::move(job));
+       });
 }
 
 void FleetNode::Know(const Reach& reach, const std::string& id,

@@ -3,6 +3,8 @@
 // every event.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -23,13 +25,17 @@
 #include "server/front/node/fitness.h"
 #include "server/front/node/fleet_reads.h"
 #include "server/front/node/fleet_use.h"
+#include "server/front/node/fleet_video.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
+#include "server/front/node/inputs.h"
 #include "server/front/node/janitor.h"
 #include "server/front/node/leftovers.h"
 #include "server/front/node/name_hold.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/ready_models.h"
+#include "server/front/node/sources.h"
+#include "server/front/node/states.h"
 #include "server/front/node/status_report.h"
 #include "server/front/node/submission.h"
 #include "server/front/node/video_faces.h"
@@ -76,9 +82,9 @@ class FleetNode {
 
   // Events: calls.
   void Create(Submission::Call call);
-  void Validate(NewJob job, Answer<Video> done) {
-    submission_.Validate(std::move(job), std::move(done));
-  }
+  void Validate(NewJob job, Answer<Video> done);
+  // Of a request that goes on from a video.
+  void Estimate(NewJob job, Answer<CostEstimate> done);
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done) { reads_.List(query, std::move(done)); }
   void Cancel(const Reach& reach, const std::string& id, Answer<Video> done);
@@ -91,6 +97,13 @@ class FleetNode {
            absl::AnyInvocable<void(absl::Status)> done) {
     holdings_.End(id, epoch, video, last_sequence, std::move(done));
   }
+  void KeepState(const std::string& id, uint32_t epoch, const Video& video,
+                 std::shared_ptr<const StatePieces> state, States::Done done) {
+    const Key key{video.tenant, id};
+    states_.Keep(
+        key, EpochOf(video.attempt), std::move(state),
+        [this, key, epoch] { return holdings_.Delivers(key, epoch); }, std::move(done));
+  }
   // As Dispatcher::Drain; what is left then goes back to the fleet.
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
 
@@ -98,12 +111,18 @@ class FleetNode {
   // Goes on once the view knows whether there is such a video, or with why it does not.
   void Know(const Reach& reach, const std::string& id,
             absl::AnyInvocable<void(const absl::Status&)> then);
+  // Likewise of the video that a request goes on from, which makes it a request of its own.
+  void FillFromSource(NewJob job, Answer<NewJob> then);
   void CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done);
   void DeleteKnown(const Reach& reach, const std::string& id,
                    absl::AnyInvocable<void(absl::Status)> done);
   void TakeChanges();
   void Learn(const Key& key, const ViewChange& change);
+  // Whoever looks at the video that this one goes on from sees that, or no longer.
+  void LearnSource(const Key& key, const ViewChange& change);
   void DeleteHere(const Key& key);
+  // What is kept of states counts for their tenants.
+  void CountStates();
   void Tick(absl::Duration now);
   void WatchLease(absl::Duration now);
 
@@ -118,6 +137,9 @@ class FleetNode {
   NameHold name_;
   Deliveries deliveries_;
   Conditions conditions_;
+  States states_;
+  Sources sources_;
+  Inputs inputs_;
   DiskWatch disk_;
   Janitor janitor_;
   Holdings holdings_;
@@ -128,7 +150,8 @@ class FleetNode {
   FleetReads reads_;
   StatusReport report_;
 
-  std::set<Key> deleting_;  // in this server's own store
+  std::set<Key> deleting_;                      // in this server's own store
+  std::map<std::string, int64_t> state_bytes_;  // by tenant, as the dispatcher has it
   const absl::Duration started_;
   absl::Duration ticked_, last_up_;
   int64_t ticks_ = 0;

@@ -207,6 +207,15 @@ void FleetService::End(const std::string& id, uint32_t epoch, const Video& video
   });
 }
 
+void FleetService::KeepState(const std::string& id, uint32_t epoch, const Video& video,
+                             std::shared_ptr<const StatePieces> state,
+                             absl::AnyInvocable<void(absl::Status)> done) {
+  Post([id, epoch, video, state = std::move(state),
+        done = std::move(done)](FleetNode& node) mutable {
+    node.KeepState(id, epoch, video, std::move(state), std::move(done));
+  });
+}
+
 absl::Status FleetService::MayCome(const absl::Status& status) const {
   const bool is_unknown = ReasonOf(status) == Reason::kModelNotFound;
   if (!is_unknown || !options_.gateway || ready_models_.complete()) return status;
@@ -237,7 +246,8 @@ void FleetService::Begin(const std::shared_ptr<Submission::Call>& call) {
   const bool may_be_known =
       !job.request_id.empty() && view_.FindBinding(job.tenant, job.request_id).has_value();
   const bool lacks_store = store_.objects == nullptr && !job.spec.conditions.empty();
-  if (!options_.alone || !HasLog() || may_be_known || lacks_store) return Submit(call);
+  const bool goes_on = job.spec.source.has_value();  // what it asks for its source tells
+  if (!options_.alone || !HasLog() || may_be_known || lacks_store || goes_on) return Submit(call);
   jobs_->Reserve(job, [this, call](absl::StatusOr<Video> reserved) {
     if (!reserved.ok()) return call->done(reserved.status());
     call->reserved = *std::move(reserved);
@@ -250,14 +260,19 @@ void FleetService::Submit(const std::shared_ptr<Submission::Call>& call) {
 }
 
 void FleetService::Validate(NewJob job, Answer<Video> done) {
-  if (options_.alone && HasLog()) return jobs_->Validate(std::move(job), std::move(done));
+  if (options_.alone && HasLog() && !job.spec.source) {
+    return jobs_->Validate(std::move(job), std::move(done));
+  }
   Post([job = std::move(job), done = OrMayCome(std::move(done))](FleetNode& node) mutable {
     node.Validate(std::move(job), std::move(done));
   });
 }
 
 void FleetService::Estimate(NewJob job, Answer<CostEstimate> done) {
-  jobs_->Estimate(std::move(job), OrMayCome(std::move(done)));
+  if (!job.spec.source) return jobs_->Estimate(std::move(job), OrMayCome(std::move(done)));
+  Post([job = std::move(job), done = OrMayCome(std::move(done))](FleetNode& node) mutable {
+    node.Estimate(std::move(job), std::move(done));
+  });
 }
 
 void FleetService::Leave(const std::string& id, LeaveReason reason) {

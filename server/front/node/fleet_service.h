@@ -68,6 +68,9 @@ class FleetService final : public JobService, public EndJournal {
   // EndJournal
   void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
            absl::AnyInvocable<void(absl::Status)> done) override;
+  void KeepState(const std::string& id, uint32_t epoch, const Video& video,
+                 std::shared_ptr<const StatePieces> state,
+                 absl::AnyInvocable<void(absl::Status)> done) override;
 
   // JobService
   void Create(NewJob job, Answer<std::shared_ptr<Job>> done) override;

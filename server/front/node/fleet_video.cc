@@ -103,7 +103,9 @@ Video FleetVideo::Snapshot() const {
     if (phase_ == FleetPhase::kClaimed) told = told_fraction_;
   }
   if (own != nullptr) {
+    std::vector<std::string> continued_by = std::move(video.continued_by);
     video = own->Snapshot();
+    video.continued_by = std::move(continued_by);
   } else if (mirror != nullptr) {
     video.attempt = std::max(video.attempt, mirror->attempt());
     video.media.content_type = mirror->content_type();

@@ -8,6 +8,7 @@
 
 #include "server/errors/error.h"
 #include "server/front/fleet/log_messages.h"
+#include "server/front/node/fleet_video.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -89,17 +90,14 @@ void Holdings::Begin(const Key& key, uint32_t epoch) {
   held.asked = true;
   const Claim claim{key, epoch};
   AdoptedJob adopted{*std::move(video), epoch, AttemptOf(job->begun)};
-  const Conditions::List conditions = adopted.video.spec.conditions;
-  // What only ends needs none; without a store nobody has taken any.
+  // What only ends needs none.
   const KnownVideo& known = *parts_.index.FindLive(key);
   const bool only_ends = known.wished || parts_.clock.Wall() >= known.deadline;
-  if (conditions.empty() || only_ends || !parts_.conditions.enabled()) {
-    return Adopt(claim, std::move(adopted));
-  }
-  parts_.conditions.Fetch(key.first, conditions,
-                          [this, claim, adopted = std::move(adopted)](auto blobs) mutable {
-                            OnConditions(claim, std::move(adopted), std::move(blobs));
-                          });
+  if (only_ends) return Adopt(claim, std::move(adopted));
+  const Video& asked = adopted.video;
+  parts_.inputs.Fetch(asked, [this, claim, adopted](Inputs::Blobs blobs) mutable {
+    OnInputs(claim, std::move(adopted), std::move(blobs));
+  });
 }
 
 void Holdings::Adopt(const Claim& claim, AdoptedJob job) {
@@ -109,24 +107,22 @@ void Holdings::Adopt(const Claim& claim, AdoptedJob job) {
                                         }));
 }
 
-void Holdings::OnConditions(const Claim& claim, AdoptedJob job,
-                            absl::StatusOr<std::vector<Conditions::Blob>> blobs) {
+void Holdings::OnInputs(const Claim& claim, AdoptedJob job, Inputs::Blobs blobs) {
   const auto found = held_.find(claim.first);
   if (found == held_.end() || found->second.epoch != claim.second) return;
   if (blobs.ok()) {
     job.conditions = *std::move(blobs);
     return Adopt(claim, std::move(job));
   }
-  if (absl::IsDataLoss(blobs.status())) return EndWithoutConditions(claim, std::move(job.video));
+  if (ReasonOf(blobs.status())) return EndUnbegun(claim, std::move(job.video), blobs.status());
   found->second.asked = false;
   found->second.not_before = parts_.clock.Monotonic() + kFetchPause;
 }
 
-// Nobody can render it.
-void Holdings::EndWithoutConditions(const Claim& claim, Video video) {
+void Holdings::EndUnbegun(const Claim& claim, Video video, absl::Status error) {
   held_[claim.first].ending = true;
   video.state = VideoState::kFailed;
-  video.error = MakeError(Reason::kInternal, "The fleet's store has lost what the video came with");
+  video.error = std::move(error);
   video.end_time = parts_.clock.Wall();
   video.expire_time = video.end_time + kKeepFailed;
   FinishSaid said{parts_.options.node, FinishKind::kFailed};

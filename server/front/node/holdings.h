@@ -20,11 +20,11 @@
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
-#include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/disk_watch.h"
 #include "server/front/node/end_writer.h"
 #include "server/front/node/fold_waiters.h"
+#include "server/front/node/inputs.h"
 #include "server/front/node/leftovers.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_faces.h"
@@ -46,7 +46,7 @@ class Holdings {
     VideoFaces& faces;
     FoldWaiters& waiters;
     Deliveries& deliveries;
-    Conditions& conditions;
+    Inputs& inputs;
     DiskWatch& disk;
     const Beats& beats;
     const OwnThread& thread;
@@ -70,6 +70,10 @@ class Holdings {
   // A job here has ended: `done` is EndJournal's.
   void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
            absl::AnyInvocable<void(absl::Status)> done);
+  // It is rendered here, and nothing is given up yet: what it leaves may wait for the store.
+  bool Delivers(const Key& key, uint32_t epoch) const {
+    return delivers_ && held_.contains(key) && IsMine(key, epoch);
+  }
 
   // The lease is over: others may have taken all of it.
   void StopAll();
@@ -109,10 +113,10 @@ class Holdings {
   bool IsMine(const Key& key, uint32_t epoch) const { return ends_.IsMine(key, epoch); }
   void Begin(const Key& key, uint32_t epoch);
   void Adopt(const Claim& claim, AdoptedJob job);
-  // What it came with has come from the store, or not.
-  void OnConditions(const Claim& claim, AdoptedJob job,
-                    absl::StatusOr<std::vector<Conditions::Blob>> blobs);
-  void EndWithoutConditions(const Claim& claim, Video video);
+  // What it begins from has come from the store, or not.
+  void OnInputs(const Claim& claim, AdoptedJob job, Inputs::Blobs blobs);
+  // Nobody can render it.
+  void EndUnbegun(const Claim& claim, Video video, absl::Status error);
   void OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job);
   void TellWish(const Key& key, Held& held);
   absl::Status WhyEnds(const Key& key, bool expires) const;

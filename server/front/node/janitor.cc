@@ -26,9 +26,16 @@ void Janitor::Tick(absl::Duration now) {
   NextPage(std::move(sweep));
 }
 
-void Janitor::OnDeleted(const std::string& object) {
-  if (object.empty() || !IsMine()) return;
-  // Where it is not taken, or fails, the next sweep finds it.
+void Janitor::OnDeleted(const Key& key, const std::string& object) {
+  if (!IsMine()) return;
+  if (!object.empty()) Delete(object);
+  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+  if (!video || video->facts.state_bytes == 0) return;
+  Delete(StateKey(parts_.options.fleet, key.first, key.second, video->job.begun));
+}
+
+// Where it is not taken, or fails, the next sweep finds it.
+void Janitor::Delete(const std::string& object) {
   parts_.pool->Put([store = parts_.store.objects, object] { store->Delete(object).IgnoreError(); });
 }
 
@@ -115,8 +122,10 @@ bool Janitor::IsWanted(const Found& found, const std::set<std::string>& named) c
   if (!found.video->facts.readable) return true;
   const FleetJob& job = found.video->job;
   if (found.video->live()) return found.place->epoch >= job.begun;
+  const VideoFacts& facts = found.video->facts;
+  const absl::Time end = found.place->is_state ? facts.state_expire_time : facts.expire_time;
   return job.phase == FleetPhase::kSucceeded && found.place->epoch == job.begun &&
-         found.video->facts.expire_time > parts_.clock.Wall();
+         end > parts_.clock.Wall();
 }
 
 absl::Duration Janitor::PatienceWith(const Found& found) const {

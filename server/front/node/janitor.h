@@ -46,10 +46,11 @@ class Janitor {
 
   // Time has passed, and the view is complete.
   void Tick(absl::Duration now);
-  // A video was deleted, whose result lies there.
-  void OnDeleted(const std::string& object);
+  // A video was deleted, whose result lies there; empty: nowhere.
+  void OnDeleted(const Key& key, const std::string& object);
 
  private:
+  void Delete(const std::string& object);
   // One way through all objects, a page at a time.
   struct Sweep {
     std::string prefix, after;

@@ -2,6 +2,7 @@
 #include "server/front/node/logged_videos.h"
 
 #include "kernels/base/status_macros.h"
+#include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_backlog.h"
 
 namespace reel::front {
@@ -23,6 +24,11 @@ VideoFacts LoggedVideos::ReadFacts(const Key& key, const FleetJob& job) const {
   facts.create_time = video->create_time;
   facts.end_time = video->end_time;
   facts.expire_time = video->expire_time;
+  if (video->spec.source) facts.source = IdOfName(video->spec.source->video);
+  if (video->kept) {
+    facts.state_bytes = video->kept->size_bytes;
+    facts.state_expire_time = video->kept->expire_time;
+  }
   if (video->stats) facts.device_seconds = video->stats->device_seconds;
   return facts;
 }

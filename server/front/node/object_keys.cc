@@ -13,6 +13,7 @@ namespace reel::front {
 namespace {
 
 constexpr char kFile[] = ".mp4";
+constexpr char kState[] = ".state";
 
 }  // namespace
 
@@ -24,6 +25,11 @@ std::string ConditionPrefix(const std::string& fleet) {
 std::string MediaKey(const std::string& fleet, const std::string& tenant, const std::string& id,
                      uint32_t epoch) {
   return absl::StrCat(MediaPrefix(fleet), tenant, "/", id, "/", epoch, kFile);
+}
+
+std::string StateKey(const std::string& fleet, const std::string& tenant, const std::string& id,
+                     uint32_t epoch) {
+  return absl::StrCat(MediaPrefix(fleet), tenant, "/", id, "/", epoch, kState);
 }
 
 std::string ConditionKey(const std::string& fleet, const std::string& tenant,
@@ -42,15 +48,16 @@ std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& flee
 
 std::optional<MediaPlace> ReadMediaKey(const std::string& fleet, const std::string& key) {
   absl::string_view rest = key;
-  if (!absl::ConsumePrefix(&rest, MediaPrefix(fleet)) || !absl::ConsumeSuffix(&rest, kFile)) {
-    return std::nullopt;
-  }
-  const std::vector<std::string> parts = absl::StrSplit(rest, '/');
+  if (!absl::ConsumePrefix(&rest, MediaPrefix(fleet))) return std::nullopt;
   MediaPlace place;
+  place.is_state = absl::ConsumeSuffix(&rest, kState);
+  if (!place.is_state && !absl::ConsumeSuffix(&rest, kFile)) return std::nullopt;
+  const std::vector<std::string> parts = absl::StrSplit(rest, '/');
   if (parts.size() != 3 || !absl::SimpleAtoi(parts[2], &place.epoch)) return std::nullopt;
   place.tenant = parts[0];
   place.id = parts[1];
-  if (MediaKey(fleet, place.tenant, place.id, place.epoch) != key) return std::nullopt;
+  const auto key_of = place.is_state ? StateKey : MediaKey;
+  if (key_of(fleet, place.tenant, place.id, place.epoch) != key) return std::nullopt;
   return place;
 }
 

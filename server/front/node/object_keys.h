@@ -11,12 +11,15 @@
 
 namespace reel::front {
 
-// What begins the keys of all results, of all conditions of a fleet.
+// What begins the keys of all results and states, of all conditions of a fleet.
 std::string MediaPrefix(const std::string& fleet);
 std::string ConditionPrefix(const std::string& fleet);
 
 // The result of one epoch: whoever comes too late writes elsewhere.
 std::string MediaKey(const std::string& fleet, const std::string& tenant, const std::string& id,
+                     uint32_t epoch);
+// The state that the video of one epoch has kept, beside its result.
+std::string StateKey(const std::string& fleet, const std::string& tenant, const std::string& id,
                      uint32_t epoch);
 // A tenant's own: what another has sent tells it nothing.
 std::string ConditionKey(const std::string& fleet, const std::string& tenant,
@@ -29,8 +32,9 @@ std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& flee
 struct MediaPlace {
   std::string tenant, id;
   uint32_t epoch = 0;
+  bool is_state = false;  // else it is the result
 };
-// nullopt: it is none of the fleet's results.
+// nullopt: it is none of the fleet's results or states.
 std::optional<MediaPlace> ReadMediaKey(const std::string& fleet, const std::string& key);
 
 }  // namespace reel::front

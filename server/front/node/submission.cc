@@ -157,6 +157,10 @@ Submission::Bound Submission::Join(const Shared& attempt) {
 }
 
 void Submission::Check(const Shared& attempt) {
+  if (attempt->job.spec.source) {
+    const absl::Status filled = parts_.sources.Fill(attempt->job);
+    if (!filled.ok()) return Refuse(attempt, filled);
+  }
   NewJob job = attempt->job;
   auto checked =
       parts_.thread.Here<absl::StatusOr<Video>>([this, attempt](absl::StatusOr<Video> video) {
@@ -171,7 +175,27 @@ void Submission::Check(const Shared& attempt) {
   parts_.jobs.Validate(std::move(job), std::move(checked));
 }
 
+void Submission::CheckState(const Shared& attempt) {
+  const model::GenerationSpec& spec = attempt->video.spec;
+  const std::string id = IdOfName(spec.source->video);
+  const std::optional<ViewVideo> source = parts_.sources.Find(attempt->job.tenant, spec);
+  if (!source) return Refuse(attempt, StateGone(id, "it was removed meanwhile"));
+  parts_.states.Fetch(*source, spec.source->state_sha256,
+                      [this, attempt, id](const absl::StatusOr<States::Blob>& blob) {
+                        if (absl::IsDataLoss(blob.status())) {
+                          return Refuse(attempt, StateGone(id, blob.status().message()));
+                        }
+                        if (!blob.ok()) {
+                          return Refuse(attempt, FleetUnavailable("The store of states cannot be "
+                                                                  "read"));
+                        }
+                        attempt->checked = true;
+                        Next(attempt);
+                      });
+}
+
 void Submission::Keep(const Shared& attempt) {
+  if (attempt->job.spec.source) return CheckState(attempt);
   const auto kept = [this, attempt](const absl::Status& status) {
     if (!status.ok()) {
       return Refuse(attempt,

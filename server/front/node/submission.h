@@ -21,6 +21,8 @@
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/node_options.h"
+#include "server/front/node/sources.h"
+#include "server/front/node/states.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
 #include "server/front/node/write_queue.h"
@@ -42,6 +44,8 @@ class Submission {
     VideoFaces& faces;
     FoldWaiters& waiters;
     Conditions& conditions;
+    States& states;
+    const Sources& sources;
     Holdings& holdings;
     const OwnThread& thread;
     const NodeOptions& options;
@@ -91,6 +95,8 @@ class Submission {
   void Check(const Shared& attempt);
   // What it comes with is in the store before anybody hears of it.
   void Keep(const Shared& attempt);
+  // What it goes on from is whole.
+  void CheckState(const Shared& attempt);
   void Bind(const Shared& attempt);
   void OnBound(const Shared& attempt, uint32_t number, const absl::StatusOr<WriteResult>& written);
   void Request(const Shared& attempt);

@@ -16,6 +16,7 @@ constexpr absl::Duration kKeepUntold = absl::Hours(1);
 // A player asks for a file piece by piece.
 constexpr absl::Duration kKeepCopy = absl::Seconds(30);
 constexpr size_t kMostKept = 32;
+constexpr int kMostContinuations = 100;
 
 // It has ended, and whoever ended it left it as it was asked for.
 void EndUntold(FleetPhase phase, Video& video) {
@@ -38,6 +39,11 @@ absl::StatusOr<Video> VideoFaces::Read(const Key& key, const FleetJob& job) cons
   video.tenant = key.first;
   video.id = key.second;
   if (HasEnded(job.phase) && !IsFinal(video.state)) EndUntold(job.phase, video);
+  if (video.kept) {
+    for (const std::string& id : view_.ContinuedBy(key, clock_.Wall(), kMostContinuations)) {
+      video.continued_by.push_back("videos/" + id);
+    }
+  }
   return video;
 }
 

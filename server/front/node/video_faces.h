@@ -18,9 +18,9 @@ namespace reel::front {
 class VideoFaces {
  public:
   using Key = FleetState::Key;
-  // The view outlives it, and so does what `onlooker` has.
-  VideoFaces(FleetView& view, const LoggedVideos& logged, Onlooker onlooker)
-      : view_(view), logged_(logged), onlooker_(std::move(onlooker)) {}
+  // View and clock outlive it, and so does what `onlooker` has.
+  VideoFaces(FleetView& view, const LoggedVideos& logged, Onlooker onlooker, const Clock& clock)
+      : view_(view), logged_(logged), onlooker_(std::move(onlooker)), clock_(clock) {}
 
   // Null: the view does not have it, or it cannot be read.
   std::shared_ptr<FleetVideo> Find(const Key& key) { return FindIn(faces_, onlooker_, key); }
@@ -53,7 +53,8 @@ class VideoFaces {
   void Prune();
 
   absl::StatusOr<Video> Read(const Key& key, const FleetJob& job) const;
-  // Somebody may look at it.
+  // Somebody may look at one of them, at this one.
+  bool any() const { return !faces_.empty() || !for_peers_.empty(); }
   bool Has(const Key& key) const { return faces_.contains(key) || for_peers_.contains(key); }
   // As its face would tell it, also where nobody looks at it. Nothing: it cannot be read.
   std::optional<Video> Snapshot(const Key& key, const FleetJob& job);
@@ -67,6 +68,7 @@ class VideoFaces {
   FleetView& view_;
   const LoggedVideos logged_;
   const Onlooker onlooker_;
+  const Clock& clock_;
   Faces faces_, for_peers_;
   struct Kept {
     std::shared_ptr<FleetVideo> face;

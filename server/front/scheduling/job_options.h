@@ -60,6 +60,15 @@ struct ExperimentOptions {
   double shadow_share = 0;  // of its videos, that are rendered again on the other arm
 };
 
+// What finished videos keep for requests that go on from them.
+struct StateOptions {
+  // Where a request does not say: that of drafts, of every video, or none, also where it asks.
+  enum class Keep { kOnRequest, kAlways, kNever };
+  Keep keep = Keep::kOnRequest;
+  absl::Duration max_age = absl::InfiniteDuration();  // the video's own end may be sooner
+  int64_t max_bytes = int64_t{256} << 20;             // of one
+};
+
 struct JobOptions {
   std::string build;    // of this program: what costs were learned by another is a guess
   std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (replica.h)
@@ -82,6 +91,7 @@ struct JobOptions {
   absl::Duration heartbeat = absl::Seconds(5);
   absl::Duration keep = absl::Hours(24);  // of finished videos
   absl::Duration keep_failed = absl::Hours(1);
+  StateOptions state;
 };
 
 inline const TenantOptions& TenantOf(const JobOptions& options, const std::string& tenant) {

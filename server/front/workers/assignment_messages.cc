@@ -19,6 +19,16 @@ void AddPieces(const std::string& job, int index, const std::string& bytes,
   }
 }
 
+void AddStatePieces(const std::string& job, const std::string& bytes,
+                    std::vector<worker::v1::AttachResponse>& messages) {
+  for (size_t offset = 0; offset < bytes.size(); offset += kConditionPieceBytes) {
+    worker::v1::StateData& piece = *messages.emplace_back().mutable_state_data();
+    piece.set_job(job);
+    piece.set_offset(static_cast<int64_t>(offset));
+    piece.set_data(bytes.substr(offset, kConditionPieceBytes));
+  }
+}
+
 }  // namespace
 
 std::vector<worker::v1::AttachResponse> MakeAssignmentMessages(const Assignment& assignment) {
@@ -28,6 +38,8 @@ std::vector<worker::v1::AttachResponse> MakeAssignmentMessages(const Assignment&
     if (condition.bytes) AddPieces(assignment.ref.job, index, *condition.bytes, messages);
     ++index;
   }
+  const auto& source = assignment.spec.source;
+  if (source && source->state) AddStatePieces(assignment.ref.job, *source->state, messages);
   *messages.emplace_back().mutable_assign() = AssignmentToProto(assignment);
   return messages;
 }

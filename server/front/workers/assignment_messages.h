@@ -9,10 +9,11 @@
 
 namespace reel::front {
 
-// Largest piece of a condition's bytes.
+// Largest piece of the bytes of a condition or state.
 inline constexpr size_t kConditionPieceBytes = 256 << 10;
 
-// The pixels of its conditions in pieces, then Assign without them.
+// The pixels of its conditions or the state that it begins from, in pieces, then Assign without
+// them.
 std::vector<worker::v1::AttachResponse> MakeAssignmentMessages(const Assignment& assignment);
 
 }  // namespace reel::front

@@ -6,7 +6,8 @@
 namespace reel::front {
 
 void SendQueue::Push(const std::string& job, Message message) {
-  if (message.has_condition_data() || waiting_.contains(job)) {
+  const bool is_bulk = message.has_condition_data() || message.has_state_data();
+  if (is_bulk || waiting_.contains(job)) {
     ++waiting_[job];
     pixels_.push_back({job, std::move(message)});
   } else {

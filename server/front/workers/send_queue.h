@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that wait to be sent to one worker. Control overtakes pixels, but never those of its
-// own job: a Cancel cannot arrive before the Assign that it cancels.
+// Messages that wait to be sent to one worker. Control overtakes pixels and states, but never those
+// of its own job: a Cancel cannot arrive before the Assign that it cancels.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,7 @@ class SendQueue {
     Message message;
   };
   std::deque<Message> control_;
-  std::deque<Entry> pixels_;  // and whatever belongs to a job of which pixels wait
+  std::deque<Entry> pixels_;  // and states, and whatever belongs to a job of which some wait
   std::unordered_map<std::string, int> waiting_;  // entries of pixels_ by job
 };
 

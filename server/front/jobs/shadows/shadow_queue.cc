@@ -23,6 +23,7 @@ bool IsDrawn(const ExperimentOptions& experiment, const std::string& video) {
 
 void ShadowQueue::Ended(const Video& video) {
   if (video.state != VideoState::kSucceeded || !video.spec.conditions.empty()) return;
+  if (video.spec.source) return;  // its state may be gone
   for (const ExperimentOptions& experiment : experiments_) {
     if (experiment.name != video.spec.kernels.experiment || experiment.arms.size() != 2) continue;
     const auto failures = failures_.find(experiment.name);
@@ -38,6 +39,7 @@ void ShadowQueue::Ended(const Video& video) {
       candidate.attempt = video.attempt;
       candidate.sha256 = video.media.sha256;
       candidate.spec = video.spec;
+      candidate.spec.keep_state = false;
       candidate.worker = video.worker;
       if (video.stats) candidate.seconds = SoloStepSeconds(*video.stats);
       Add(std::move(candidate));

@@ -60,6 +60,28 @@ TEST(AppParts, AServerWithALogOfItsOwnIsANodeThatIsAlone) {
   EXPECT_EQ(MakeJobOptions({}, "eu1").replica, "eu1");
 }
 
+TEST(AppParts, StatesAreKeptAsTheConfigurationSaysAndNowhereWithoutAStore) {
+  AppOptions app;
+  config::v1::State& state = *app.config.mutable_state();
+  using Keep = StateOptions::Keep;
+  const auto keep = [&](const char* value) {
+    state.set_keep(value);
+    return MakeJobOptions(app, "eu1").state.keep;
+  };
+  EXPECT_EQ(keep("on_request"), Keep::kOnRequest);
+  EXPECT_EQ(keep("always"), Keep::kAlways);
+  EXPECT_EQ(keep("never"), Keep::kNever);
+  state.set_max_bytes(7);
+  EXPECT_EQ(MakeJobOptions(app, "eu1").state.max_bytes, 7);
+  EXPECT_EQ(MakeJobOptions(app, "eu1").state.max_age, absl::InfiniteDuration());
+  state.mutable_max_age()->set_seconds(60);
+  EXPECT_EQ(MakeJobOptions(app, "eu1").state.max_age, absl::Minutes(1));
+  app.config.mutable_fleet()->set_name("prod");
+  EXPECT_EQ(keep("on_request"), Keep::kNever);
+  app.config.mutable_fleet()->mutable_objects();
+  EXPECT_EQ(keep("on_request"), Keep::kOnRequest);
+}
+
 TEST(AppParts, AFolderKeepsTheNameOfItsVideos) {
   const reel::testing::TempFolder temp;
   const auto folder = DataFolder::Open(temp.File("data"));

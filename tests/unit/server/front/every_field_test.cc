@@ -83,6 +83,7 @@ void DumpJobs(const JobOptions& jobs, Dump& dump) {
   }
   dump.Line(jobs.max_backlog_seconds, jobs.max_queued_jobs, jobs.fill_rows, jobs.fifo);
   dump.Line(jobs.default_timeout, jobs.max_timeout, jobs.heartbeat, jobs.keep);
+  dump.Line(static_cast<int>(jobs.state.keep), jobs.state.max_age, jobs.state.max_bytes);
 }
 
 void DumpPool(const WorkerPoolOptions& pool, Dump& dump) {
@@ -113,6 +114,7 @@ void DumpOthers(const ServerConfig& config, Dump& dump) {
     dump.Line(std::vector<std::string>(adapter.tenants().begin(), adapter.tenants().end()));
   }
   dump.Line(config.http().listen(), config.http().tls());
+  dump.Line(config.state().keep());  // this fleet has no store and keeps none, whatever it says
   dump.Line(config.data().folder(), config.data().max_bytes(), config.data().replica());
   const config::v1::Timing& timing = config.timing();
   dump.Line(timing.propagation().seconds(), timing.drain().seconds(),

@@ -113,6 +113,32 @@ TEST(NewJobFrom, UsesTheModelsCardToCompleteTheList) {
   EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {served}).status()), Contains("spec.width"));
 }
 
+TEST(NewJobFrom, APromotionNamesADraftAndNothingElse) {
+  v1::CreateVideoRequest request;
+  v1::Source& source = *request.mutable_spec()->mutable_source();
+  source.set_video("videos/r1-draft");
+  EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {}).status()), ElementsAre("spec.source"));
+  source.mutable_promote();
+  const auto job = NewJobFrom(request, kAsker, {}, {});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_TRUE(job->spec.is_promotion());
+  EXPECT_EQ(job->spec.source->video, "videos/r1-draft");
+  for (const char* const name : {"", "r1-draft", "videos/", "videos/../x", "videos/A"}) {
+    source.set_video(name);
+    EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {}).status()),
+                ElementsAre("spec.source.video"))
+        << name;
+  }
+  source.set_video("videos/r1-draft");
+  request.mutable_spec()->set_prompt("a boat");
+  request.mutable_spec()->set_seed(0);
+  request.mutable_spec()->set_keep_state(false);
+  request.mutable_spec()->add_conditions();
+  EXPECT_THAT(
+      Fields(NewJobFrom(request, kAsker, {}, {}).status()),
+      UnorderedElementsAre("spec.prompt", "spec.seed", "spec.keep_state", "spec.conditions"));
+}
+
 TEST(NewJobFrom, ADescriptionOfAConditionIsThatOfItsBytes) {
   auto request = Good();
   v1::Condition& condition = *request.mutable_spec()->add_conditions();

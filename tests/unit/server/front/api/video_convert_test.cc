@@ -39,6 +39,10 @@ Video Full() {
   video.worker = "cpu";
   video.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
   video.notices = {{"PROMPT_CUT", "The prompt was cut"}};
+  video.spec.source =
+      model::Source{"videos/r1-draft", model::Source::Begin::kPromote, "cd", nullptr};
+  video.kept = KeptState{7, "ef", video.create_time + absl::Minutes(30)};
+  video.continued_by = {"videos/r1-def"};
   return video;
 }
 
@@ -58,6 +62,7 @@ TEST(VideoConvert, ComesBackAsItWas) {
   const Video back = VideoFromProto(proto);
   EXPECT_TRUE(MessageDifferencer::Equals(VideoToProto(back), proto));
   EXPECT_EQ(back.error, Full().error);
+  EXPECT_EQ(back.kept, Full().kept);
   EXPECT_EQ(back.create_time, Full().create_time);
   EXPECT_EQ(ReasonOf(back.error), Reason::kWorkerLost);
 }

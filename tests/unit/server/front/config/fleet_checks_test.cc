@@ -34,6 +34,14 @@ TEST(FleetChecks, ANameAndABrokerAreEnough) {
   EXPECT_EQ(fleet.nats().max_bytes(), int64_t{8} << 30);
 }
 
+TEST(FleetChecks, StatesOfAFleetNeedItsStore) {
+  const std::string fleet = R"(fleet { name: "prod" nats { urls: "nats://127.0.0.1:4222" } } )";
+  EXPECT_THAT(CheckText(fleet + "state { keep: 'always' }").problems,
+              ElementsAre(StartsWith("state.keep: 'always' needs fleet.objects")));
+  EXPECT_THAT(CheckText(fleet + "state { keep: 'never' }").problems, IsEmpty());
+  EXPECT_THAT(CheckText("state { keep: 'always' max_age { seconds: 60 } }").problems, IsEmpty());
+}
+
 TEST(FleetChecks, ListsEveryProblemWithItsKey) {
   const CheckedConfig checked = CheckText(R"(
     listen: "0.0.0.0:50051" insecure_listen: true

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -308,6 +309,71 @@ TEST_F(ViewStoreTest, CountsOfDisksKeepAnyName) {
   PutAll(*store, entries);
   const std::map<std::string, int> counts = {{"n1", 2}, {"3 2 x", 1}, {"", 1}, {"a\n b", 1}};
   EXPECT_EQ(StateOf(*store).jobs.at({"t", "a"}).no_room, counts);
+}
+
+// As builds before drafts have made it.
+constexpr char kVersion1[] = R"sql(
+CREATE TABLE videos_of_1 AS SELECT requested, tenant, id, phase, epoch, begun, owner, address, wish,
+  wish_video, deleted, caller_node, last_sequence, object, no_room, readable, locked, create_time,
+  end_time, expire_time, device_nanos, video FROM videos;
+DROP TABLE videos;
+ALTER TABLE videos_of_1 RENAME TO videos;
+PRAGMA user_version = 1;
+)sql";
+
+TEST(ViewTables, AnEarlierBuildsVideosStayAndHaveNoStates) {
+  const reel::testing::TempFolder folder;
+  const std::string path = folder.File("log.db");
+  {
+    const auto db = Database::Open(path);
+    ASSERT_TRUE(view_tables::Prepare(**db).ok());
+    ASSERT_TRUE((*db)->Execute(kVersion1).ok());
+    ASSERT_TRUE((*db)
+                    ->Execute("INSERT INTO videos VALUES (1, 't', 'a', 2, 1, 1, 'n', '', NULL, "
+                              "x'', 0, '', 3, '', '', 1, 0, 0, 0, 100, 0, x'31')")
+                    .ok());
+  }
+  const auto db = Database::Open(path);
+  ASSERT_TRUE(view_tables::Prepare(**db).ok());
+  const auto video = view_tables::FindVideo(**db, {"t", "a"});
+  ASSERT_TRUE(video.ok() && video->has_value());
+  EXPECT_EQ((*video)->job.video, "1");
+  EXPECT_EQ((*video)->facts.state_bytes, 0);
+  EXPECT_EQ((*video)->facts.source, "");
+  EXPECT_TRUE(view_tables::StateBytes(**db, absl::UnixEpoch())->empty());
+  EXPECT_TRUE(view_tables::Prepare(**db).ok());
+  ASSERT_TRUE((*db)->Execute("PRAGMA user_version = 3").ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(view_tables::Prepare(**db)));
+}
+
+TEST(ViewTables, CountStatesUntilTheyExpireAndNameTheNewestOfThoseThatGoOn) {
+  const auto db = Database::Open(":memory:");
+  ASSERT_TRUE(view_tables::Prepare(**db).ok());
+  const auto insert = [&](int number, const char* tenant, const char* rest) {
+    const std::string sql =
+        absl::StrCat("INSERT INTO videos VALUES (", number, ", '", tenant, "', 'v", number,
+                     "', 2, 1, 1, 'n', '', NULL, x'', 0, '', 3, '', '', 1, 0, 0, 0, ", rest, ")");
+    ASSERT_TRUE((*db)->Execute(sql.c_str()).ok()) << sql;
+  };
+  // When it expires, its bill and bytes, its source, bytes of its state and when that expires.
+  insert(1, "t", "100, 0, x'', '', 7, 50");
+  insert(2, "t", "100, 0, x'', '', 8, 100");
+  insert(3, "u", "100, 0, x'', '', 9, 100");
+  insert(4, "t", "100, 0, x'', 'v1', 0, 0");
+  insert(5, "t", "100, 0, x'', 'v1', 0, 0");
+  insert(6, "u", "100, 0, x'', 'v1', 0, 0");
+  insert(7, "t", "20, 0, x'', 'v1', 0, 0");
+  const auto at = [](int nanos) { return absl::FromUnixNanos(nanos); };
+  using Bytes = std::map<std::string, int64_t>;
+  EXPECT_EQ(*view_tables::StateBytes(**db, at(49)), (Bytes{{"t", 15}, {"u", 9}}));
+  EXPECT_EQ(*view_tables::StateBytes(**db, at(50)), (Bytes{{"t", 8}, {"u", 9}}));
+  ASSERT_TRUE((*db)->Execute("UPDATE videos SET deleted = 1 WHERE requested = 2").ok());
+  EXPECT_EQ(*view_tables::StateBytes(**db, at(50)), (Bytes{{"u", 9}}));
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(*view_tables::ContinuedBy(**db, {"t", "v1"}, at(50), 9), (Ids{"v5", "v4"}));
+  EXPECT_EQ(*view_tables::ContinuedBy(**db, {"t", "v1"}, at(50), 1), (Ids{"v5"}));
+  EXPECT_EQ(*view_tables::ContinuedBy(**db, {"u", "v1"}, at(50), 9), (Ids{"v6"}));
+  EXPECT_TRUE(view_tables::ContinuedBy(**db, {"t", ""}, at(50), 9)->empty());
 }
 
 }  // namespace

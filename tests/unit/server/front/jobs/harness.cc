@@ -75,6 +75,21 @@ void ScriptedJournal::End(const std::string& id, uint32_t epoch, const Video& vi
   done(absl::OkStatus());
 }
 
+void ScriptedJournal::KeepState(const std::string& id, uint32_t epoch, const Video&,
+                                std::shared_ptr<const StatePieces> state,
+                                absl::AnyInvocable<void(absl::Status)> done) {
+  {
+    const MutexLock lock(mutex_);
+    left_.push_back({id, epoch, state->Join()});
+  }
+  done(keeps);
+}
+
+std::vector<ScriptedJournal::Left> ScriptedJournal::left() {
+  const MutexLock lock(mutex_);
+  return left_;
+}
+
 void ScriptedJournal::Hold() {
   MutexLock lock(mutex_);
   hold_ = true;

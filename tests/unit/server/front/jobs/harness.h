@@ -91,6 +91,17 @@ class ScriptedJournal final : public EndJournal {
   };
   void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
            absl::AnyInvocable<void(absl::Status)> done) override;
+  // Answers with `keeps`.
+  void KeepState(const std::string& id, uint32_t epoch, const Video& video,
+                 std::shared_ptr<const StatePieces> state,
+                 absl::AnyInvocable<void(absl::Status)> done) override;
+  struct Left {
+    std::string id;
+    uint32_t epoch = 0;
+    absl::StatusOr<std::string> bytes;
+  };
+  std::vector<Left> left();
+  absl::Status keeps;  // set before anything ends
   // Ends wait from here on for whoever takes them.
   void Hold();
   std::vector<Told> Take();
@@ -99,6 +110,7 @@ class ScriptedJournal final : public EndJournal {
   Mutex mutex_;
   bool hold_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<Told> told_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Left> left_ ABSL_GUARDED_BY(mutex_);
 };
 
 // A model that every worker has.

@@ -93,7 +93,7 @@ TEST(JobMetrics, EndsAreToldApart) {
 
 TEST(JobMetrics, ShowsTheQueue) {
   Metrics metrics({"1", "r", {}, {}});
-  metrics.jobs().Gauges({3, 2, 4.5, 120, 60, 1000, 5000, {}});
+  metrics.jobs().Gauges({3, 2, 4.5, 120, 60, 1000, 5000, 700, {}});
   metrics.jobs().JobStarted(Ended(VideoState::kRunning), absl::Seconds(2));
   metrics.jobs().JobRestarted();
   metrics.jobs().JobPreempted();
@@ -107,6 +107,7 @@ TEST(JobMetrics, ShowsTheQueue) {
   EXPECT_EQ(ValueOf(text, "reel_queue_device_capacity_seconds"), 60);
   EXPECT_EQ(ValueOf(text, "reel_result_store_bytes"), 1000);
   EXPECT_EQ(ValueOf(text, "reel_result_store_limit_bytes"), 5000);
+  EXPECT_EQ(ValueOf(text, "reel_kept_state_bytes"), 700);
   EXPECT_EQ(ValueOf(text, "reel_queue_duration_seconds_sum{priority=\"normal\"}"), 2);
   EXPECT_EQ(ValueOf(text, "reel_restarted_jobs_total"), 1);
   EXPECT_EQ(ValueOf(text, "reel_preemptions_total"), 1);

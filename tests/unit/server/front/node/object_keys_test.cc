@@ -18,6 +18,12 @@ TEST(ObjectKeys, AreReadAsTheyWereMade) {
   EXPECT_EQ(place->tenant, "team.a_1");
   EXPECT_EQ(place->id, "prod-0123");
   EXPECT_EQ(place->epoch, 7U);
+  EXPECT_FALSE(place->is_state);
+  const std::string state = StateKey("prod", "team.a_1", "prod-0123", 7);
+  EXPECT_EQ(state, "prod/media/team.a_1/prod-0123/7.state");
+  EXPECT_TRUE(IsLegalKey(state));
+  EXPECT_TRUE(ReadMediaKey("prod", state)->is_state);
+  EXPECT_EQ(ReadMediaKey("prod", state)->epoch, 7U);
 }
 
 // Whoever has a picture and the store, and no key, cannot tell whether it is there.
@@ -40,7 +46,8 @@ TEST(ObjectKeys, WithAKeyAConditionsNameTellsNothingOfIt) {
 
 TEST(ObjectKeys, WhatIsNotTheFleetsIsNone) {
   for (const char* key :
-       {"", "prod/media/", "prod/media/t/v/1.mp4x", "prod/media/t/v/.mp4", "prod/media/t/v/01.mp4",
+       {"", "prod/media/", "prod/media/t/v/1.mp4x", "prod/media/t/v/.mp4",
+        "prod/media/t/v/01.state", "prod/media/t/v/1.states", "prod/media/t/v/01.mp4",
         "prod/media/t/v/w/1.mp4", "prod/media/t/1.mp4", "test/media/t/v/1.mp4", "t/v/1.mp4",
         "prod/conditions/t/v/1.mp4", "prod/media/t/v/-1.mp4", "prod/media/t/v/99999999999.mp4"}) {
     EXPECT_FALSE(ReadMediaKey("prod", key).has_value()) << key;

@@ -39,6 +39,25 @@ TEST(AssignmentMessages, SendsPixelsInPiecesBeforeTheAssign) {
   EXPECT_TRUE(assign.spec().conditions(1).has_video());
 }
 
+TEST(AssignmentMessages, SendsAStateInOrderedPiecesBeforeTheAssignThatTellsItsSize) {
+  Assignment assignment;
+  assignment.ref.job = "j";
+  const std::string state(kConditionPieceBytes + 5, 's');
+  assignment.state_size_bytes = static_cast<int64_t>(state.size());
+  assignment.spec.source.emplace();
+  assignment.spec.source->state = std::make_shared<const std::string>(state);
+  const auto messages = MakeAssignmentMessages(assignment);
+  ASSERT_EQ(messages.size(), 3u);
+  std::string joined;
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(messages[i].state_data().job(), "j");
+    EXPECT_EQ(messages[i].state_data().offset(), static_cast<int64_t>(joined.size()));
+    joined += messages[i].state_data().data();
+  }
+  EXPECT_EQ(joined, state);
+  EXPECT_EQ(messages[2].assign().state_size_bytes(), assignment.state_size_bytes);
+}
+
 TEST(AssignmentMessages, LeavesAnEndlessDeadlineOut) {
   Assignment assignment;
   assignment.time_left = absl::InfiniteDuration();

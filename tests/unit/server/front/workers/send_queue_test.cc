@@ -42,6 +42,18 @@ TEST(SendQueue, LetsControlOvertakeThePixelsOfOtherJobs) {
   EXPECT_EQ(Drained(queue), "cancel b, pixels a, assign a");
 }
 
+TEST(SendQueue, LetsControlOvertakeTheStatesOfOtherJobs) {
+  SendQueue queue;
+  SendQueue::Message state;
+  state.mutable_state_data()->set_job("a");
+  queue.Push("a", state);
+  queue.Push("a", Assign("a"));
+  queue.Push("b", Cancel("b"));
+  EXPECT_TRUE(queue.Pop()->has_cancel());
+  EXPECT_TRUE(queue.Pop()->has_state_data());
+  EXPECT_TRUE(queue.Pop()->has_assign());
+}
+
 TEST(SendQueue, NeverLetsAJobsCancelOvertakeItsAssign) {
   SendQueue queue;
   queue.Push("a", Pixels("a"));
