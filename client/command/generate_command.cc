@@ -20,15 +20,28 @@
 namespace reel::client {
 namespace {
 
-struct GenerateFlags {
-  SpecFlags spec;
+// How a video is followed, and where it goes.
+struct RenderFlags {
   JobFlags job;
   std::string output;
   std::string preview_dir;
   std::string trace;
   bool detach = false;
   bool profile = false;
+
+  void AddTo(CLI::App& command);
 };
+
+void RenderFlags::AddTo(CLI::App& command) {
+  job.AddTo(command);
+  command
+      .add_option("-o,--output", output, "File to write, - for stdout; default reel-DATE-TIME.mp4")
+      ->check(WhyNotMp4);
+  command.add_flag("--profile", profile, "Print where the time went, to stderr");
+  command.add_option("--trace", trace,
+                     "Write where the time went as a file for Perfetto or chrome://tracing");
+  command.add_flag("--detach", detach, "Keep the job running when this command ends");
+}
 
 // Named by the clock: text from the server never becomes a path.
 std::string DefaultOutput() {
@@ -41,9 +54,12 @@ std::string DefaultOutput() {
 
 std::string Summary(const v1::Video& video) {
   const v1::VideoSpec& spec = video.spec();
+  const bool is_told = video.media().width() > 0;  // a draft's are not those of the spec
+  const int width = is_told ? video.media().width() : spec.width();
+  const int height = is_told ? video.media().height() : spec.height();
   return absl::StrCat(
-      video.name(), ": ", spec.num_frames(), " frames of ", spec.width(), "x", spec.height(),
-      ", seed ", spec.seed(), ", ", HumanBytes(video.media().size_bytes()),
+      video.name(), ": ", spec.num_frames(), " frames of ", width, "x", height, ", seed ",
+      spec.seed(), ", ", HumanBytes(video.media().size_bytes()),
       video.stats().has_total() ? ", in " + HumanDuration(FromProto(video.stats().total())) : "");
 }
 
@@ -67,7 +83,7 @@ absl::Status WriteTrace(const Followed& followed, const std::string& path) {
   return absl::InvalidArgumentError(absl::StrCat("Cannot write the trace: ", path, "."));
 }
 
-ExitCode FinishFailed(Session& session, const Followed& followed, const GenerateFlags& flags) {
+ExitCode FinishFailed(Session& session, const Followed& followed, const RenderFlags& flags) {
   if (followed.signal != 0) {
     if (session.json) session.Fail(absl::CancelledError("Interrupted."));
     const char* what =
@@ -80,12 +96,12 @@ ExitCode FinishFailed(Session& session, const Followed& followed, const Generate
   return code;
 }
 
-ExitCode Generate(Session& session, const GenerateFlags& flags) {
+ExitCode Render(Session& session, const absl::StatusOr<v1::VideoSpec>& spec,
+                const RenderFlags& flags) {
   if (const auto refused = session.RefuseStdout(flags.output)) return *refused;
-  v1::GenerateVideoRequest request;
-  auto spec = flags.spec.Spec(session);
   if (!spec.ok()) return session.Fail(spec.status());
-  *request.mutable_spec() = *std::move(spec);
+  v1::GenerateVideoRequest request;
+  *request.mutable_spec() = *spec;
   flags.job.Fill(request);
   request.set_detached(flags.detach);
   FollowOptions options;
@@ -109,24 +125,42 @@ ExitCode Generate(Session& session, const GenerateFlags& flags) {
 }  // namespace
 
 void AddGenerate(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<GenerateFlags>();
+  struct Flags {
+    SpecFlags spec;
+    RenderFlags render;
+  };
+  auto flags = std::make_shared<Flags>();
   CLI::App& command = *app.add_subcommand("generate", "Render a video and write its file");
   flags->spec.AddTo(command);
-  flags->job.AddTo(command);
-  command
-      .add_option("-o,--output", flags->output,
-                  "File to write, - for stdout; default reel-DATE-TIME.mp4")
-      ->check(WhyNotMp4);
-  CLI::Option* previews =
-      command.add_option("--preview-dir", flags->preview_dir, "Folder for the preview pictures");
+  flags->render.AddTo(command);
+  CLI::Option* previews = command.add_option("--preview-dir", flags->render.preview_dir,
+                                             "Folder for the preview pictures");
   command.get_option("--preview-every")->needs(previews);
   previews->needs(command.get_option("--preview-every"));
-  command.add_flag("--profile", flags->profile, "Print where the time went, to stderr");
-  command.add_option("--trace", flags->trace,
-                     "Write where the time went as a file for Perfetto or chrome://tracing");
-  command.add_flag("--detach", flags->detach, "Keep the job running when this command ends");
   command.callback([flags, &action] {
-    action = [flags](Session& session) { return Generate(session, *flags); };
+    action = [flags](Session& session) {
+      return Render(session, flags->spec.Spec(session), flags->render);
+    };
+  });
+}
+
+void AddPromote(CLI::App& app, Action& action) {
+  struct Flags {
+    std::string video;
+    RenderFlags render;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand(
+      "promote", "Make a draft large: the passes that `reel generate --draft` left out");
+  command.add_option("video", flags->video, "Name of the draft: videos/...")->required();
+  flags->render.AddTo(command);
+  command.callback([flags, &action] {
+    action = [flags](Session& session) {
+      v1::VideoSpec spec;
+      spec.mutable_source()->set_video(FullName(flags->video));
+      spec.mutable_source()->mutable_promote();
+      return Render(session, spec, flags->render);
+    };
   });
 }
 

@@ -55,6 +55,8 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   command.add_option("--cache-most-reused", most_reused_,
                      "Most steps in a row that reuse the last; 0 to 16");
   if (use == SpecUse::kVideo) {
+    command.add_flag("--draft", draft_,
+                     "Make only the first pass of the preset; `reel promote` makes the rest");
     command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   }
   command.add_flag("--no-sound", no_sound_, "Leave out the sound of a model that has it");
@@ -87,6 +89,7 @@ v1::VideoSpec SpecFlags::Values() const {
   adapters_.Fill(spec);
   if (seed_) spec.set_seed(*seed_);
   if (no_sound_) spec.set_sound(false);
+  if (draft_) spec.set_stop_after_pass(1);
   if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);
   for (const auto& [op, variant] : kernels_) {
     (*spec.mutable_kernels()->mutable_variants())[op] = variant;

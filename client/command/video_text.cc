@@ -59,6 +59,15 @@ void AddStats(const v1::RunStats& stats, TextTable& table) {
   if (stats.restarts() > 0) table.AddRow({"restarts", absl::StrCat(stats.restarts())});
 }
 
+void AddContinuations(const v1::Video& video, TextTable& table) {
+  if (!video.source_video().empty()) table.AddRow({"goes on from", video.source_video()});
+  if (video.state_size_bytes() > 0) {
+    table.AddRow({"kept state", absl::StrCat(HumanBytes(video.state_size_bytes()), ", until ",
+                                             HumanTime(video.state_expire_time()))});
+  }
+  for (const std::string& name : video.continued_by()) table.AddRow({"continued by", name});
+}
+
 }  // namespace
 
 int NumSteps(const v1::VideoSpec& spec) {
@@ -92,6 +101,7 @@ std::string DescribeVideo(const v1::Video& video) {
   table.AddRow({"created", HumanTime(video.create_time())});
   if (video.has_end_time()) table.AddRow({"ended", HumanTime(video.end_time())});
   if (video.has_expire_time()) table.AddRow({"expires", HumanTime(video.expire_time())});
+  AddContinuations(video, table);
   AddStats(video.stats(), table);
   for (const auto& [label, value] : video.labels()) table.AddRow({"label", label + "=" + value});
   for (const v1::Notice& notice : video.notices()) table.AddRow({"note", notice.message()});

@@ -57,6 +57,21 @@ TEST_F(GenerateTest, SendsWhatGuidesAVideoWithSound) {
             "stg_blocks: 19 condition_crf: 0");
 }
 
+TEST_F(GenerateTest, AsksForADraftAndForTheRestOfIt) {
+  EXPECT_EQ(Run({"generate", "a fox", "--draft", "--preset", "two-pass", "-o", folder_ + "/a.mp4"}),
+            0)
+      << err_;
+  EXPECT_EQ(server_.asked().generates.at(0).spec().ShortDebugString(),
+            "prompt: \"a fox\" preset: \"two-pass\" stop_after_pass: 1");
+  const std::string path = folder_ + "/b.mp4";
+  EXPECT_EQ(Run({"promote", "m-1", "--label", "a=b", "-o", path}), 0) << err_;
+  EXPECT_EQ(out_, path + "\n");
+  EXPECT_EQ(ReadAll(path), server_.media());
+  const v1::GenerateVideoRequest request = server_.asked().generates.at(1);
+  EXPECT_EQ(request.spec().ShortDebugString(), "source { video: \"videos/m-1\" promote { } }");
+  EXPECT_EQ(request.labels().at("a"), "b");
+}
+
 TEST_F(GenerateTest, LeavesDefaultsToTheServer) {
   EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4"}), 0);
   v1::GenerateVideoRequest request = server_.asked().generates.at(0);

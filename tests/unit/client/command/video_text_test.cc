@@ -28,5 +28,18 @@ TEST(VideoText, TellsHowManyStepsWereReusedWhereSomeWere) {
             std::string::npos);
 }
 
+TEST(VideoText, TellsWhatAVideoGoesOnFromAndWhatCanGoOnFromIt) {
+  v1::Video video;
+  EXPECT_EQ(DescribeVideo(video).find("kept state"), std::string::npos);
+  video.set_source_video("videos/draft");
+  video.set_state_size_bytes(2048);
+  video.mutable_state_expire_time()->set_seconds(1);
+  video.add_continued_by("videos/large");
+  const std::string text = DescribeVideo(video);
+  for (const char* const part : {"videos/draft", "videos/large", "kept state"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
 }  // namespace
 }  // namespace reel::client
