@@ -162,9 +162,34 @@ def check_sound():
         assert page.errors == [], page.errors
 
 
+def check_draft():
+    """A draft is made large by a button, and its commands name it alone."""
+    with running_server("--http", "127.0.0.1:0", config=HUMMING) as server, opened_page() as page:
+        page.open(f"http://{server.http}/", 1280)
+        wait_until_serving(server)
+        page.wait("models.length > 0 && !byId('draft-row').hidden")
+        fill(page, prompt="a red circle", width=256, height=256, frames=9)
+        page.evaluate("byId('draft').checked = true; byId('draft').dispatchEvent(new Event('input', {bubbles: true}))")
+        page.wait("byId('draft-error').textContent.includes('two-pass')")  # the usual preset has one pass
+        fill(page, preset="two-pass")
+        page.wait("byId('draft-error').textContent === ''")
+        page.evaluate("byId('make').click()")
+        page.wait("stages[0]?.result && !stages[0].find('.promote').hidden")
+        small = page.evaluate("({ name: stages[0].result.name, width: stages[0].result.media.width })")
+        assert small["width"] == 128, small
+        assert page.evaluate("asReel(stages[0].sent)").endswith(" --draft")
+        page.evaluate("stages[0].find('.promote').click()")
+        page.wait(f"stages[0]?.result?.sourceVideo === {small['name']!r}")
+        assert page.evaluate("stages[0].result.media.width") == 256
+        assert page.evaluate("[stages[0].find('h2').textContent, stages[0].find('.promote').hidden]") == ["a red circle", True]
+        assert page.evaluate("asReel(stages[0].sent)") == f"reel promote '{small['name']}' -o video.mp4"
+        assert page.errors == [], page.errors
+
+
 def main():
     check_early()
     check_sound()
+    check_draft()
     with running_server("--http", "127.0.0.1:0", config=SLOW) as server:
         with opened_page() as page:
             page.open(f"http://{server.http}/", 1280)  # perhaps before a worker is ready

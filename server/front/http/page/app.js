@@ -25,6 +25,7 @@ const seconds = (duration) => parseFloat(duration || '0');  // "1.5s"
 const shown = (value) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const idOf = (video) => video.name.replace(/^videos\//, '');
+const promotionOf = (name) => ({ source: { video: name, promote: {} } });
 
 // A reply, or an error with the server's own message and violations.
 async function ask(path, options = {}) {
@@ -52,7 +53,7 @@ function takeError(error, status) {
 
 // ---- the form
 
-const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'negative', 'guidance', 'kernels', 'crf'];
+const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'negative', 'guidance', 'kernels', 'crf', 'draft'];
 const model = () => models.find((one) => one.name === byId('model').value) || models[0];
 
 function spec() {
@@ -71,6 +72,7 @@ function spec() {
   put('guidanceScale', 'guidance');
   put('kernels', 'kernels', (profile) => ({ profile }));
   put('encoding', 'crf', (crf) => ({ crf: Number(crf) }));
+  if (byId('draft').checked && !byId('draft-row').hidden) made.stopAfterPass = 1;
   made.preview = { everySteps: 2 };
   return made;
 }
@@ -112,7 +114,7 @@ function showModel() {
   byId('frames').step = chosen.temporalMultiple;
   byId('frames').min = 1;
   fillSelect('preset', chosen.presets || [], 'usual');
-  byId('preset-row').hidden = !(chosen.presets || []).length;
+  byId('preset-row').hidden = byId('draft-row').hidden = !(chosen.presets || []).length;
   byId('words').replaceChildren();
   for (const group of chosen.promptWords || []) {
     const row = element('div');
@@ -309,6 +311,7 @@ class Stage {
     this.video.addEventListener('volumechange', () => this.showSpeaker());
     this.find('.cancel').addEventListener('click', () => this.cancel());
     this.find('.download').addEventListener('click', () => this.download());
+    this.find('.promote').addEventListener('click', () => make(promotionOf(this.result.name), this.find('h2').textContent));
     this.find('.again').addEventListener('click', () => this.again());
     this.find('.curl').addEventListener('click', (event) => copy(event.target, asCurl(this.sent)));
     this.find('.reel').addEventListener('click', (event) => copy(event.target, asReel(this.sent)));
@@ -333,12 +336,14 @@ class Stage {
   }
   async follow(video) {
     this.id = idOf(video);
-    this.sent = this.sent || video.spec;
+    // A promotion is asked for by its draft alone.
+    const { source } = video.spec;
+    this.sent = this.sent || (source ? promotionOf(source.video) : video.spec);
     const { width, height } = video.spec;
     if (width && height) this.find('.screen').style.aspectRatio = `${width} / ${height}`;
     let finished;
     for await (const { name, data } of events(this.id, this.life.signal)) {
-      if (name === 'accepted') this.sent = { ...this.sent, seed: data.accepted.spec.seed };
+      if (name === 'accepted' && !source) this.sent = { ...this.sent, seed: data.accepted.spec.seed };
       if (name === 'progress') this.progress(data.progress);
       if (name === 'preview') this.preview(data.preview);
       if (name === 'media') this.take(data.media);
@@ -430,6 +435,7 @@ class Stage {
     this.find('.left').textContent = text.join(' · ');
     this.find('.cancel').hidden = true;
     for (const name of ['download', 'again', 'curl', 'reel']) this.find(`.${name}`).hidden = false;
+    this.find('.promote').hidden = !video.spec.stopAfterPass || !(new Date(video.stateExpireTime || 0) > Date.now());
     this.bill(stats);
     loadRecent();
   }
@@ -485,7 +491,7 @@ class Stage {
   }
   again() {
     const { seed, ...rest } = this.sent;
-    make(rest);
+    make(rest, this.find('h2').textContent);
   }
 }
 
@@ -514,6 +520,7 @@ const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
 const asCurl = (sent) => `curl -s ${quoted(`${location.origin}/reel/v1/videos`)} -H 'Content-Type: application/json'` +
   `${token ? " -H \"Authorization: Bearer $TOKEN\"" : ''} -d ${quoted(JSON.stringify({ spec: { ...sent, preview: undefined } }))}`;
 function asReel(sent) {
+  if (sent.source) return `reel promote ${quoted(sent.source.video)} -o video.mp4`;
   const words = ['reel generate', quoted(sent.prompt), '-o video.mp4'];
   const put = (flag, value) => { if (value !== undefined && value !== '') words.push(`--${flag} ${quoted(String(value))}`); };
   put('model', sent.model);
@@ -529,6 +536,7 @@ function asReel(sent) {
   put('kernels', sent.kernels && sent.kernels.profile);
   put('crf', sent.encoding && sent.encoding.crf);
   if (sent.sound === false) words.push('--no-sound');
+  if (sent.stopAfterPass) words.push('--draft');
   return words.join(' ');
 }
 async function copy(button, text) {
@@ -551,10 +559,10 @@ function clearStages() {
   byId('pair-table').replaceChildren();
 }
 
-async function make(request) {
+async function make(request, title = request.prompt) {
   clearStages();
   clearErrors();
-  const stage = new Stage(request.prompt);
+  const stage = new Stage(title);
   stages.push(stage);
   byId('make').disabled = true;
   try {
