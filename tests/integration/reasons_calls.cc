@@ -172,6 +172,10 @@ Reasons OfVideos() {
   EXPECT_EQ(calls.Await(made).state(), v1::VIDEO_STATE_SUCCEEDED);
   heard.insert(RefusalOf(calls, SmallSpec("another"), id));
   heard.insert(RefusalOfDownload(calls, made, int64_t{1} << 40));
+  v1::VideoSpec promotion;
+  promotion.mutable_source()->set_video(made);
+  promotion.mutable_source()->mutable_promote();
+  heard.insert(RefusalOf(calls, promotion));
   const std::string damaged = calls.Create(SmallSpec("damaged")).name();
   calls.Await(damaged);
   Damage(server, damaged);

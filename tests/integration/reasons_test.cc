@@ -32,7 +32,8 @@ std::vector<Part> Parts() {
       {"Videos",
        OfVideos,
        {"WRONG_REPLICA", "VIDEO_EXPIRED", "REQUEST_ID_CONFLICT", "VIDEO_NOT_READY",
-        "VIDEO_NOT_FINAL", "OFFSET_PAST_END", "CANCELLED_BY_OWNER", "OWNER_LEFT", "MEDIA_CORRUPT"}},
+        "VIDEO_NOT_FINAL", "OFFSET_PAST_END", "CANCELLED_BY_OWNER", "OWNER_LEFT", "MEDIA_CORRUPT",
+        "STATE_GONE"}},
       {"Callers", OfCallers, {"UNAUTHENTICATED", "PERMISSION_DENIED", "TENANT_QUOTA"}},
       {"Http",
        OfHttp,
@@ -60,8 +61,8 @@ constexpr Unreached kUnreached[] = {
      "door_server_test"},
     {"FLEET_UNAVAILABLE", "it takes a broker, which not every machine has", "fleet_servers_test"},
     {"ENCODER_FAULT", "libav would have to fail at frames of a legal size", "worker_link_test"},
-    {"STATE_GONE", "no server keeps states yet", "engine_test"},
-    {"STATE_NOT_FOR_MODEL", "no server keeps states yet", "engine_test"},
+    {"STATE_NOT_FOR_MODEL", "a model would have to be replaced by one of other weights",
+     "engine_test"},
     {"INTERNAL", "a mistake of ours would have to be built in", "shown_error_test"},
 };
 

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// A promoted draft is the video that the whole request gives, whoever dies in between. A draft can
+// be promoted as long as its state is kept, by its tenant alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/conformance/caller.h"
+#include "tests/conformance/service.h"
+
+namespace reel::tests {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+v1::VideoSpec WholeSpec(uint64_t seed = 7) {
+  v1::VideoSpec spec = SmallSpec("a red fox");
+  spec.clear_num_inference_steps();
+  spec.set_preset("two-pass");
+  spec.set_seed(seed);
+  return spec;
+}
+
+v1::VideoSpec DraftSpec(uint64_t seed = 7) {
+  v1::VideoSpec spec = WholeSpec(seed);
+  spec.set_stop_after_pass(1);
+  return spec;
+}
+
+v1::VideoSpec PromotionOf(const std::string& name) {
+  v1::VideoSpec spec;
+  spec.mutable_source()->set_video(name);
+  spec.mutable_source()->mutable_promote();
+  return spec;
+}
+
+class Draft : public Conformance {
+ protected:
+  static v1::Video Finish(Caller& caller, const v1::VideoSpec& spec) {
+    const Answer made = caller.Create(spec);
+    EXPECT_TRUE(made.ok()) << made.status.error_message();
+    const v1::Video video = made.ok() ? caller.Await(made.video.name()) : v1::Video();
+    EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
+    return video;
+  }
+  static std::string FileOf(Service& service, const v1::Video& video) {
+    std::string bytes;
+    EXPECT_TRUE(service.Connect().Download(video.name(), 0, &bytes).ok()) << video.name();
+    EXPECT_EQ(video.media().sha256(), Sha256Hex(bytes));
+    return bytes;
+  }
+  static void KillWorkers(Service& service) {
+    for (const pid_t worker : service.server().Children()) ::kill(worker, SIGKILL);
+  }
+};
+
+TEST_P(Draft, PromotedIsByteForByteTheWholeVideo) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  const std::string whole = FileOf(service, Finish(caller, WholeSpec()));
+  const v1::Video draft = Finish(caller, DraftSpec());
+  EXPECT_GT(draft.state_size_bytes(), 0);
+  EXPECT_EQ(draft.state_sha256().size(), 64U);
+  EXPECT_EQ(draft.state_expire_time().seconds(), draft.expire_time().seconds());
+  EXPECT_LT(draft.media().width(), draft.spec().width());
+  EXPECT_THAT(draft.notices(), IsEmpty());
+  EXPECT_NE(FileOf(service, draft), whole);
+
+  const v1::Video promoted = Finish(caller, PromotionOf(draft.name()));
+  EXPECT_EQ(FileOf(service, promoted), whole);
+  EXPECT_EQ(promoted.source_video(), draft.name());
+  EXPECT_EQ(promoted.spec().source().state_sha256(), draft.state_sha256());
+  EXPECT_EQ(promoted.spec().prompt(), "a red fox");
+  EXPECT_FALSE(promoted.spec().has_stop_after_pass());
+  EXPECT_EQ(promoted.state_size_bytes(), 0);
+  EXPECT_THAT(caller.Get(draft.name()).video.continued_by(), ElementsAre(promoted.name()));
+}
+
+TEST_P(Draft, NeedsAPresetOfSeveralPassesAndAPromotionNothingButItsDraft) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  v1::VideoSpec one_pass = SmallSpec("x");
+  one_pass.set_stop_after_pass(1);
+  const Answer refused = caller.Create(one_pass);
+  EXPECT_EQ(refused.reason(), "INVALID_SPEC");
+  EXPECT_THAT(refused.status.error_message(), HasSubstr("spec.stop_after_pass"));
+  v1::VideoSpec with_prompt = PromotionOf("videos/prod-unknown");
+  EXPECT_EQ(caller.Create(with_prompt).reason(), "VIDEO_NOT_FOUND");
+  with_prompt.set_prompt("another");
+  EXPECT_THAT(caller.Create(with_prompt).status.error_message(), HasSubstr("spec.prompt"));
+  const v1::Video whole = Finish(caller, SmallSpec("x"));
+  EXPECT_EQ(caller.Create(PromotionOf(whole.name())).reason(), "STATE_GONE");
+}
+
+TEST_P(Draft, IsPromotedOnceForARequestId) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  const v1::Video draft = Finish(caller, DraftSpec(8));
+  const std::string id = NewRequestId();
+  const std::string name = caller.Create(PromotionOf(draft.name()), id).video.name();
+  caller.Await(name);
+  EXPECT_TRUE(caller.Delete(draft.name()).ok());
+  EXPECT_EQ(caller.Create(PromotionOf(draft.name()), id).video.name(), name);
+  EXPECT_EQ(caller.Create(PromotionOf(draft.name())).reason(), "VIDEO_NOT_FOUND");
+  v1::VideoSpec other = PromotionOf(draft.name());
+  other.mutable_source()->set_state_sha256(std::string(64, 'a'));
+  EXPECT_EQ(caller.Create(other, id).reason(), "REQUEST_ID_CONFLICT");
+}
+
+TEST_P(Draft, OutlivesItsServerAndItsWorkerAndSoDoesItsPromotion) {
+  Service service(GetParam(), {.step_ms = 100});
+  v1::Video draft, whole;
+  {
+    Caller caller(service.server());
+    whole = Finish(caller, WholeSpec());
+    const std::string name = caller.Create(DraftSpec()).video.name();
+    caller.AwaitStep(name);
+    KillWorkers(service);
+    draft = caller.Await(name);
+    ASSERT_EQ(draft.state(), v1::VIDEO_STATE_SUCCEEDED) << draft.DebugString();
+    EXPECT_EQ(draft.stats().restarts(), 1);
+  }
+  service.Restart(SIGKILL);
+  std::string promotion;
+  {
+    Caller caller(service.server());
+    promotion = caller.Create(PromotionOf(draft.name())).video.name();
+    caller.AwaitStep(promotion);
+    KillWorkers(service);
+    Service& same = service;
+    EXPECT_TRUE(Eventually([&] { return caller.Get(promotion).video.attempt() > 1; }));
+    caller.AwaitStep(promotion);
+    same.Stop(SIGKILL);
+  }
+  service.Start();
+  Caller caller(service.server());
+  const v1::Video video = caller.Await(promotion);
+  ASSERT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
+  EXPECT_EQ(video.media().sha256(), whole.media().sha256());
+  EXPECT_EQ(FileOf(service, video).size(), static_cast<size_t>(whole.media().size_bytes()));
+}
+
+// Kills come when they come: at the end of a draft, too, when its state is on its way.
+TEST_P(Draft, ManyOfWhichSomeArePromotedUnderKillsAllKeepWhatTheySay) {
+  constexpr int kDrafts = 24, kRounds = 4;
+  Service service(GetParam(), {.step_ms = 5});
+  std::vector<std::string> drafts;
+  for (int round = 0; round < kRounds; ++round) {
+    {
+      Caller caller(service.server());
+      for (int i = 0; i < kDrafts / kRounds; ++i) {
+        const Answer made = caller.Create(DraftSpec(drafts.size()));
+        ASSERT_TRUE(made.ok()) << made.status.error_message();
+        drafts.push_back(made.video.name());
+      }
+      // Another moment each round: after the first has ended, after the second, ...
+      caller.Await(drafts[drafts.size() - kDrafts / kRounds + static_cast<size_t>(round)]);
+    }
+    service.Restart(SIGKILL);
+  }
+  Caller caller(service.server());
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    const v1::Video draft = caller.Await(drafts[i]);
+    ASSERT_EQ(draft.state(), v1::VIDEO_STATE_SUCCEEDED) << draft.DebugString();
+    EXPECT_GT(draft.state_size_bytes(), 0);
+    if (i % 4 != 0) continue;
+    const v1::Video promoted = Finish(caller, PromotionOf(draft.name()));
+    EXPECT_EQ(promoted.media().sha256(), Finish(caller, WholeSpec(i)).media().sha256());
+  }
+}
+
+TEST_P(Draft, IsGoneForPromotionsWhenItsStateHasExpiredOrItselfIsDeleted) {
+  Service service(GetParam(), {.step_ms = 5, .more = "state { max_age { seconds: 2 } }"});
+  Caller caller(service.server());
+  const v1::Video draft = Finish(caller, DraftSpec());
+  EXPECT_EQ(draft.state_expire_time().seconds() - draft.end_time().seconds(), 2);
+  EXPECT_TRUE(Eventually(
+      [&] { return caller.Create(PromotionOf(draft.name())).reason() == "STATE_GONE"; }));
+  EXPECT_GE(absl::ToUnixSeconds(absl::Now()), draft.state_expire_time().seconds());
+  EXPECT_TRUE(caller.Get(draft.name()).ok());
+  EXPECT_TRUE(caller.Delete(draft.name()).ok());
+  EXPECT_EQ(caller.Create(PromotionOf(draft.name())).reason(), "VIDEO_NOT_FOUND");
+}
+
+TEST_P(Draft, AServerThatKeepsNoStatesMakesDraftsThatNobodyCanPromote) {
+  Service service(GetParam(), {.step_ms = 5, .more = "state { keep: 'never' }"});
+  Caller caller(service.server());
+  const v1::Video draft = Finish(caller, DraftSpec());
+  EXPECT_EQ(draft.state_size_bytes(), 0);
+  EXPECT_EQ(caller.Create(PromotionOf(draft.name())).reason(), "STATE_GONE");
+  v1::VideoSpec asks = DraftSpec();
+  asks.set_keep_state(true);
+  EXPECT_THAT(caller.Create(asks).status.error_message(), HasSubstr("spec.keep_state"));
+}
+
+TEST_P(Draft, BelongsToItsTenantAndCountsInItsBytes) {
+  testing::TempFolder folder;
+  const std::string tokens = folder.Write(
+      "tokens", Sha256Hex("anna") + " anna user\n" + Sha256Hex("bert") + " bert user\n");
+  ::chmod(tokens.c_str(), 0600);
+  Service service(GetParam(),
+                  {.step_ms = 5,
+                   .more = absl::StrCat("auth { tokens_file: '", tokens,
+                                        "' tenants { name: 'bert' max_stored_bytes: 1 } }")});
+  Caller anna(service.server(), "anna"), bert(service.server(), "bert");
+  const v1::Video draft = Finish(anna, DraftSpec());
+  EXPECT_EQ(bert.Create(PromotionOf(draft.name())).reason(), "VIDEO_NOT_FOUND");
+  EXPECT_EQ(bert.Create(DraftSpec()).reason(), "TENANT_QUOTA");
+  const v1::Video promoted = Finish(anna, PromotionOf(draft.name()));
+  // Who has room for the files alone has none for the state.
+  const int64_t files = draft.media().size_bytes() + promoted.media().size_bytes();
+  service.Configure(
+      {.step_ms = 5,
+       .more = absl::StrCat("auth { tokens_file: '", tokens,
+                            "' tenants { name: 'anna' max_stored_bytes: ", files, " } }")});
+  service.Restart(SIGTERM);
+  Caller again(service.server(), "anna");
+  const Answer refused = again.Create(DraftSpec());
+  EXPECT_EQ(refused.reason(), "TENANT_QUOTA");
+  EXPECT_TRUE(Eventually([&] {
+    const std::string why = again.Create(DraftSpec()).status.error_message();
+    return why.find(absl::StrCat(" ", files + draft.state_size_bytes(), " are held")) !=
+           std::string::npos;
+  }));
+}
+
+REEL_EVERY_LIFE(Draft);
+
+}  // namespace
+}  // namespace reel::tests
