@@ -17,6 +17,7 @@
 #include "server/front/node/fleet_video.h"
 #include "server/front/node/logged_videos.h"
 #include "server/front/node/object_keys.h"
+#include "server/front/node/sources.h"
 #include "server/front/store/answer.h"
 #include "server/logging/log.h"
 
@@ -72,6 +73,10 @@ class FleetJoining {
       Log(LogLevel::kError, "A stored job cannot be read and is dropped",
           {{"video", row.id}, {"error", video.status()}});
       return Drop(row);
+    }
+    if (video->spec.source) {
+      const std::string draft = IdOfName(video->spec.source->video);
+      return Fail(row, *std::move(video), StateGone(draft, "the fleet does not have its state"));
     }
     if (!video->spec.conditions.empty() && objects_ == nullptr) {
       return Fail(row, *std::move(video),

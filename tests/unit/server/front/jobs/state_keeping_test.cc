@@ -208,7 +208,8 @@ TEST_F(StateKeepingTest, APromotionIsSentWithTheStateThatItBeginsFromAndAgainToT
   job.spec.preset = "twice";
   job.spec.conditions.resize(1);  // of the draft, whose bytes nobody has any more
   job.spec.conditions[0].size_bytes = 5;
-  job.spec.source = model::Source{"videos/draft", model::Source::Begin::kPromote, "hash", nullptr};
+  job.spec.source =
+      model::Source{"videos/draft", model::Source::Begin::kPromote, Sha256Hex("latents"), nullptr};
   job.state_bytes = 7;
   auto reserved = Await<Video>([&](auto done) { dispatcher->Reserve(job, std::move(done)); });
   ASSERT_TRUE(reserved.ok()) << reserved.status();

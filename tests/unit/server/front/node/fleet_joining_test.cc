@@ -135,6 +135,35 @@ TEST_F(FleetJoiningTest, PicturesThatTheFleetHasNoPlaceForFailTheirVideo) {
   EXPECT_EQ(member_.media->Usage().stored_bytes, 0);
 }
 
+TEST_F(FleetJoiningTest, APromotionWhoseDraftStaysBehindFails) {
+  NewJob draft = member_.Request();
+  draft.spec.preset = "twice";
+  draft.spec.stop_after_pass = 1;
+  const std::string source = Ask(std::move(draft));
+  const Sent sent = member_.Take();
+  member_.Report(sent, JobState{0, "latents"});
+  member_.Media(sent, 0, "small");
+  JobFinished finished;
+  finished.media.size_bytes = 5;
+  finished.state_size_bytes = 7;
+  finished.state_sha256 = Sha256Hex("latents");
+  member_.Report(sent, std::move(finished));
+  ASSERT_TRUE(Comes([&] {
+    Settle();
+    return member_.StateOf(source) == VideoState::kSucceeded;
+  }));
+  NewJob promotion;
+  promotion.tenant = "t";
+  promotion.spec.source =
+      model::Source{"videos/" + source, model::Source::Begin::kPromote, "", nullptr};
+  const std::string id = Run(std::move(promotion));
+  Leave();
+  member_.Begin();
+  const auto job = member_.Get(id);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(ReasonOf((*job)->Snapshot().error), Reason::kStateGone);
+}
+
 // As after a crash between the log and the row.
 TEST_F(FleetJoiningTest, WhatIsInTheLogAlreadyIsLeftToTheFleet) {
   const std::string id = Run(member_.Request());
