@@ -22,7 +22,8 @@ namespace reel::front {
 //   too: each tenant's jobs take its turns by the latest moment to begin.
 // - It makes another late that would be in time without it. Those that it must not make late are of
 //   its own tenant and at least its priority, or of a tenant that has not had more than its own. So
-//   nobody is held out by those who have had more. What would be parked is in preemption.h.
+//   nobody is held out by those who have had more. What would be parked is in preemption.h; to keep
+//   a promise more may be (Newcomer::admitted), which no answer counts on.
 // - In doubt (between p50 and p90) the other would be in time without it, and late with it.
 
 // Of a job that waits.

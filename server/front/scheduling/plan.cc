@@ -23,7 +23,9 @@ namespace {
 // is among the first of its tenant.
 constexpr int kMostAsked = 16;
 
-Newcomer NewcomerOf(const PlannedJob& job) { return {WaitingOf(job), job.need, job.charged}; }
+Newcomer NewcomerOf(const PlannedJob& job) {
+  return {WaitingOf(job), job.need, job.charged, /*admitted=*/true};
+}
 
 // As they go there: each is put behind those that are parked before it.
 std::vector<std::string> InOrderAt(const FleetWorker& worker, std::vector<std::string> ids) {

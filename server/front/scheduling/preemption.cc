@@ -54,6 +54,7 @@ std::vector<size_t> WhomToPark(absl::Span<const BegunJob> begun, bool together,
     if (!begun[i].may_park || begun[i].parked) continue;
     candidates.push_back(i);
     const double worth = begun[i].had_more ? kWorthParkingOfMore : kWorthParking;
+    if (begun[i].only_for_deadline) continue;
     if (begun[i].left >= worth * urgent.needs) parked.push_back(i);
   }
   const std::vector<BegunJob> all(begun.begin(), begun.end());
@@ -139,6 +140,11 @@ std::vector<BegunJob> Preemption::Compare(const Newcomer& newcomer, const BegunW
     if (for_share && other.tenant == &mine) continue;
     job.may_park = GoesBefore(newcomer, mine, other);
     job.had_more = job.may_park && HadMore(newcomer, mine, *other.tenant);
+    if (!job.may_park && !for_share && newcomer.admitted && other.tenant != &mine) {
+      job.only_for_deadline =
+          other.job->preemptions == 0 && other.left >= kWorthParking * newcomer.waiting.predicted;
+      job.may_park = job.only_for_deadline;
+    }
     any |= for_share ? job.had_more : job.may_park;
   }
   if (!any) jobs.clear();

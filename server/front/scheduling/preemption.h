@@ -42,6 +42,8 @@ struct BegunJob {
   bool parked = false;
   bool may_park = false;
   bool had_more = false;  // its tenant, than the newcomer's
+  // Its tenant has had less: it makes way only for an admitted job that would be late, and once.
+  bool only_for_deadline = false;
 };
 
 // What another must have done by its deadline: its own run, and what goes before it in any case.
@@ -66,6 +68,8 @@ struct Newcomer {
   Waiting waiting;
   const Need& need;
   absl::Duration advance;  // what its tenant is charged for it already
+  // Was promised its deadline. Tenants who came later and had less would otherwise break that.
+  bool admitted = false;
 };
 
 // Of one look at the state, which outlives it.

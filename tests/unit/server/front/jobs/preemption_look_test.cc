@@ -120,6 +120,10 @@ class PreemptionLookTest : public ::testing::Test {
     return PlainUsed(mine.tenant) + absl::ToDoubleSeconds(ahead) / share_.weight(mine.tenant) <=
            PlainUsed(other.tenant);
   }
+  bool PlainKeepsPromise(const Newcomer& newcomer, const ActiveJob& other) {
+    return newcomer.admitted && newcomer.waiting.tenant != other.tenant && other.preemptions == 0 &&
+           other.LeftP90() >= kWorthParking * newcomer.waiting.predicted;
+  }
   bool PlainShares(const Need& need, int64_t rows, const FleetWorker& worker) {
     if (need.profile == "batch_invariant") return false;
     size_t jobs = rows > 0 ? 1 : 0;
@@ -172,12 +176,15 @@ class PreemptionLookTest : public ::testing::Test {
       if (held.parked()) bytes += held.parked_bytes;
       const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
       if (job == nullptr || !held.started || !job->at_worker()) continue;
-      const bool may_park = job->stage <= model::Stage::kDenoise &&
+      const bool can_park = job->stage <= model::Stage::kDenoise &&
                             (held.ran_enough || soon || shares || PlainFirstRanEnough(worker)) &&
-                            job->preemptions < kMostPreemptions && PlainGoesBefore(newcomer, *job);
+                            job->preemptions < kMostPreemptions;
+      const bool before = PlainGoesBefore(newcomer, *job);
+      const bool only_late = can_park && !before && !shares && PlainKeepsPromise(newcomer, *job);
       ids.push_back(id);
-      begun.push_back({job->LeftP90(), job->deadline, held.parked(), may_park,
-                       may_park && PlainHadMore(newcomer, *job)});
+      begun.push_back({job->LeftP90(), job->deadline, held.parked(),
+                       (can_park && before) || only_late,
+                       can_park && before && PlainHadMore(newcomer, *job), only_late});
       if (held.parked()) continue;
       rows += fleet_.RowsTaken(held.shape);
       ++moving;
@@ -221,7 +228,8 @@ class PreemptionLookTest : public ::testing::Test {
   void AskAboutANewcomer(Preemption& look) {
     const ActiveJob& job = AddJob(Phase::kQueued);
     const FleetWorker& worker = AnyWorker();
-    const Newcomer newcomer = {WaitingOf(job), job.need, absl::Seconds(Draw(2) * Draw(10))};
+    const Newcomer newcomer = {WaitingOf(job), job.need, absl::Seconds(Draw(2) * Draw(10)),
+                               /*admitted=*/Draw(2) == 0};
     const absl::Duration ahead = absl::Milliseconds(Draw(3000));
     const bool soon = Draw(2) == 0;
     const Ids victims = look.Victims(newcomer, worker, ahead, soon);

@@ -24,6 +24,16 @@ class ForecastTest : public ::testing::Test {
     return {.id = id, .step_seconds = seconds / 10, .timeout = timeout};
   }
   void Later(absl::Duration by) { sim_.RunUntil(sim_.now() + by); }
+  static SimulatedVideo Of(const std::string& tenant, SimulatedVideo video) {
+    video.tenant = tenant;
+    return video;
+  }
+  // For nine of the ten seconds of its video, which nobody may park.
+  void LetFloodRun() {
+    sim_.SetWeight("other", 100);
+    ASSERT_TRUE(sim_.Submit(Of("flood", Video("first", 10, absl::Seconds(12)))));
+    Later(absl::Seconds(9));
+  }
   // One that nobody may park runs for ten seconds, then "waits" would, which just meets its
   // deadline.
   void MakeBusy(const std::string& tenant, Priority priority = Priority::kNormal) {
@@ -74,6 +84,24 @@ TEST_F(ForecastTest, NobodyIsHeldOutByATenantThatHasHadMore) {
   EXPECT_TRUE(sim_.Submit(urgent));
   sim_.Run();
   EXPECT_TRUE(sim_.EndOf("urgent").in_time);
+}
+
+TEST_F(ForecastTest, AnAdmittedVideoIsInTimeThoughATenantThatHasHadLessComesLater) {
+  LetFloodRun();
+  ASSERT_TRUE(sim_.Submit(Of("flood", Video("promised", 2, absl::Seconds(12)))));
+  ASSERT_TRUE(sim_.Submit(Of("other", Video("later", 20, absl::Minutes(10)))));
+  Later(absl::Seconds(1.2));
+  EXPECT_EQ(sim_.began().back(), "later");  // it has had less
+  sim_.Run();
+  EXPECT_TRUE(sim_.EndOf("promised").in_time);
+  EXPECT_EQ(sim_.EndOf("later").preemptions, 1);
+}
+
+TEST_F(ForecastTest, NobodyIsAdmittedByParkingATenantThatHasHadLess) {
+  LetFloodRun();
+  ASSERT_TRUE(sim_.Submit(Of("other", Video("other", 20, absl::Minutes(10)))));
+  Later(absl::Seconds(2));
+  EXPECT_FALSE(sim_.Submit(Of("flood", Video("urgent", 2, absl::Seconds(5)))));
 }
 
 TEST_F(ForecastTest, APositionCountsThoseThatWaitBefore) {

@@ -41,6 +41,13 @@ TEST(Preemption, WhoHasHadLessWaitsForAQuarterOfItsRun) {
   EXPECT_THAT(WhomToPark({{Begun(4, 7, true)}}, false, Needs(4, 600), kMoment), IsEmpty());
 }
 
+TEST(Preemption, WhoHasHadLessMakesWayForADeadlineAlone) {
+  std::vector<BegunJob> begun = {Begun(40, 600)};
+  begun[0].only_for_deadline = true;
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 600), kMoment), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 30), kMoment), ElementsAre(0));
+}
+
 TEST(Preemption, ParksNobodyForOneThatIsLateAnyway) {
   EXPECT_THAT(WhomToPark({{Begun(30, 600)}}, false, Needs(5, 4), kMoment), IsEmpty());
   const std::vector<BegunJob> begun = {Begun(30, 600), Begun(30, 600, false)};
