@@ -182,8 +182,9 @@ absl::Status App::Impl::StartJobs() {
   JobOptions jobs = MakeJobOptions(options, names);
   REEL_ASSIGN_OR_RETURN(jobs.adapters, adapters.Read(config()));
   dispatcher = std::make_unique<Dispatcher>(
-      std::move(jobs), SchedulerParts{*store, *media, *host, metrics.jobs(), fleet->clock(),
-                                      serializer, *fleet, traced_ends.get(), comparer.get()});
+      std::move(jobs),
+      DispatcherPorts{*store, *media, *host, metrics.jobs(), fleet->clock(), serializer}, *fleet,
+      traced_ends.get(), comparer.get());
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   REEL_RETURN_IF_ERROR(JoinFleet(node));
   return host->Start(*dispatcher);

@@ -28,20 +28,20 @@ JobRow RowOf(const AdoptedJob& adopted) {
 void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   const std::string id = adopted.video.id;
   std::optional<ActiveJob> reserved;
-  if (const ActiveJob* const known = parts_.jobs.Find(id); known != nullptr) {
+  if (const ActiveJob* const known = state_.jobs.Find(id); known != nullptr) {
     if (known->phase() != Phase::kReserved) {
       return done(absl::UnavailableError("an earlier attempt of the video still ends here"));
     }
     reserved = *known;
     adopted.video.caller_span = reserved->log->Snapshot().caller_span;
-    parts_.jobs.Remove(id);
+    state_.jobs.Remove(id);
   }
   adopted.video.state = VideoState::kQueued;
   adopted.video.attempt = adopted.attempt;
   int64_t condition_bytes = 0;
   for (const auto& blob : adopted.conditions) condition_bytes += static_cast<int64_t>(blob->size());
   const uint64_t after = (adopted.epoch - 1) * kSequencesPerEpoch;
-  ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, after, condition_bytes);
+  ActiveJob revived = revival_.Revive(RowOf(adopted), adopted.video, after, condition_bytes);
   revived.epoch = adopted.epoch;
   if (reserved) {
     // No log keeps these: its call, and the time until the log had it, which is part of its bill.
@@ -54,23 +54,23 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
     revived.expected = revived.cost.p50();
     revived.expected_p90 = revived.cost.p90();
   }
-  ActiveJob& job = parts_.jobs.Add(std::move(revived));
-  WakeTenant(job, parts_.jobs.Planned(), parts_.share);
+  ActiveJob& job = state_.jobs.Add(std::move(revived));
+  WakeTenant(job, state_.jobs.Planned(), state_.share);
   // The disk does all in its order: who reads them finds them, or hears why not.
   if (!adopted.conditions.empty()) {
-    parts_.media.PutConditions(id, std::move(adopted.conditions), [](const absl::Status&) {});
+    ports_.media.PutConditions(id, std::move(adopted.conditions), [](const absl::Status&) {});
   }
   // An earlier attempt here has left its row if the disk was too full to remove it.
   if (adopted.attempt > 1) {
-    parts_.records.Remove(id, [](const absl::Status&) {});
+    records_.Remove(id, [](const absl::Status&) {});
   }
   // The log has it: nothing waits for this row but its file's later owner.
-  parts_.records.Create(job, [this, id](const absl::Status& created) {
-    ActiveJob* stored = parts_.jobs.Find(id);
+  records_.Create(job, [this, id](const absl::Status& created) {
+    ActiveJob* stored = state_.jobs.Find(id);
     if (created.ok() || stored == nullptr) return;
-    parts_.endings.Fail(*stored, JobEvent::kEnded, created);
+    endings_.Fail(*stored, JobEvent::kEnded, created);
   });
-  parts_.timers.Set({TimerKind::kDeadline, id}, job.deadline);
+  state_.timers.Set({TimerKind::kDeadline, id}, job.deadline);
   TellPlace(job);
   done(std::shared_ptr<Job>(job.log));
 }
@@ -78,32 +78,37 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
 // What it was quoted; of many that a process finds at its start the next signs of life tell it.
 void Adoption::TellPlace(ActiveJob& job) {
   const bool is_new = job.attempt == 1;
-  const Outlook outlook = job.told || !is_new ? std::exchange(job.told, {}).value_or(Outlook())
-                                              : parts_.load.OutlookOf(job);
-  parts_.progress.Add(job, true, outlook.position, outlook.wait);
+  const Outlook outlook =
+      job.told || !is_new ? std::exchange(job.told, {}).value_or(Outlook()) : OutlookOf(job);
+  progress_.Add(job, true, outlook.position, outlook.wait);
+}
+
+Outlook Adoption::OutlookOf(const ActiveJob& job) const {
+  const auto all = Foresee(state_.Now(), ports_.clock.Monotonic());
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Outlook& one) { return one.job == &job; });
+  return found == all.end() ? Outlook() : *found;
 }
 
 void Adoption::Abandon(const std::string& id) {
-  ActiveJob* job = parts_.jobs.Find(id);
-  if (job == nullptr || !parts_.slots.Leave(*job, JobEvent::kEnded)) return;
-  parts_.endings.Forget(*job);
+  ActiveJob* job = state_.jobs.Find(id);
+  if (job != nullptr) endings_.Abandon(*job);
 }
 
 void Adoption::End(const std::string& id, const absl::Status& why) {
-  ActiveJob* job = parts_.jobs.Find(id);
+  ActiveJob* job = state_.jobs.Find(id);
   if (job == nullptr) return;
   const std::optional<Reason> reason = ReasonOf(why);
   if (reason == Reason::kOwnerLeft) {
-    return parts_.endings.Cancel(*job, *reason, std::string(why.message()));
+    return endings_.Cancel(*job, *reason, std::string(why.message()));
   }
-  if (reason == Reason::kDeadlinePassed)
-    return parts_.endings.FailByDeadline(*job, JobEvent::kEnded);
-  parts_.endings.Cancel(*job, Reason::kCancelledByOwner, "The video was cancelled");
+  if (reason == Reason::kDeadlinePassed) return endings_.FailByDeadline(*job, JobEvent::kEnded);
+  endings_.Cancel(*job, Reason::kCancelledByOwner, "The video was cancelled");
 }
 
 std::vector<std::string> Adoption::AbandonUnsent() {
   std::vector<std::string> ids;
-  for (const auto& [id, job] : parts_.jobs) {
+  for (const auto& [id, job] : state_.jobs) {
     if (job.phase() == Phase::kQueued) ids.push_back(id);
   }
   for (const std::string& id : ids) Abandon(id);

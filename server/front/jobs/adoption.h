@@ -6,17 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_service.h"
-#include "server/front/jobs/job_table.h"
-#include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/revival.h"
 #include "server/front/jobs/slots.h"
-#include "server/front/jobs/timer_queue.h"
-#include "server/front/scheduling/queue_order.h"
-#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
@@ -29,23 +26,17 @@ struct AdoptedJob {
   std::vector<MediaStore::Blob> conditions = {};
 };
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class Adoption {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobTable& jobs;
-    JobRecords& records;
-    Slots& slots;
-    Endings& endings;
-    FairShare& share;
-    TimerQueue& timers;
-    ProgressLog& progress;
-    const Revival& revival;
-    const LoadFigures& load;
-    MediaStore& media;
-  };
-  explicit Adoption(const Parts& parts) : parts_(parts) {}
+  Adoption(DispatcherState& state, const DispatcherPorts& ports, const Admission& admission,
+           JobRecords& records, Endings& endings, ProgressLog& progress)
+      : state_(state),
+        ports_(ports),
+        records_(records),
+        endings_(endings),
+        progress_(progress),
+        revival_(state, ports, admission) {}
 
   // Takes the place of its reservation, if it has one. UNAVAILABLE while an earlier attempt of the
   // same video still ends here.
@@ -60,8 +51,14 @@ class Adoption {
 
  private:
   void TellPlace(ActiveJob& job);
+  Outlook OutlookOf(const ActiveJob& job) const;
 
-  const Parts parts_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  JobRecords& records_;
+  Endings& endings_;
+  ProgressLog& progress_;
+  const Revival revival_;
 };
 
 }  // namespace reel::front

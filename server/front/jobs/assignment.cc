@@ -26,57 +26,57 @@ void Attach(std::vector<MediaStore::Blob> blobs, Assignment& assignment) {
 
 // What it takes there counts from here on.
 void Assigner::Take(const std::string& id, const std::string& worker) {
-  ActiveJob& job = parts_.jobs.Get(id);
-  FleetWorker& there = *parts_.fleet.Find(worker);
+  ActiveJob& job = state_.jobs.Get(id);
+  FleetWorker& there = *state_.fleet.Find(worker);
   job.held_back = absl::InfiniteDuration();
-  std::string where = parts_.fleet.WhereOf(there, job.need.model);
+  std::string where = state_.fleet.WhereOf(there, job.need.model);
   if (where != job.need.shape.where) {
     job.need.shape.where = std::move(where);
-    job.cost = parts_.costs.Predict(job.need.shape);
+    job.cost = state_.costs.Predict(job.need.shape);
     job.expected = job.cost.observed ? job.cost.p50() : absl::ZeroDuration();
     job.expected_p90 = job.cost.observed ? job.cost.p90() : absl::ZeroDuration();
   }
-  parts_.slots.Take(job, there);
+  slots_.Take(job, there);
 }
 
 void Assigner::HoldBack(const std::string& id) {
-  parts_.jobs.Get(id).held_back = parts_.clock.Monotonic();
+  state_.jobs.Get(id).held_back = ports_.clock.Monotonic();
 }
 
 void Assigner::Refuse(const std::string& id) {
-  ActiveJob& job = parts_.jobs.Get(id);
-  parts_.endings.Fail(job, JobEvent::kEnded,
-                      Endings::ErrorOf(job, Reason::kNoDevice,
-                                       "Every device that could run the video is out of service"));
+  ActiveJob& job = state_.jobs.Get(id);
+  endings_.Fail(job, JobEvent::kEnded,
+                Endings::ErrorOf(job, Reason::kNoDevice,
+                                 "Every device that could run the video is out of service"));
 }
 
 void Assigner::Send(const std::string& id) {
-  ActiveJob& job = parts_.jobs.Get(id);
+  ActiveJob& job = state_.jobs.Get(id);
   job.log->Edit([&](Video& video) { video.worker = job.worker; });
-  parts_.media.Begin(id, job.attempt);
+  ports_.media.Begin(id, job.attempt);
   if (job.row.num_conditions == 0) return SendWith(id, job.attempt, {});
-  parts_.media.ReadConditions(id, job.row.num_conditions,
-                              parts_.thread.Here<absl::StatusOr<std::vector<MediaStore::Blob>>>(
+  ports_.media.ReadConditions(id, job.row.num_conditions,
+                              state_.thread.Here<absl::StatusOr<std::vector<MediaStore::Blob>>>(
                                   [this, id, attempt = job.attempt](auto blobs) {
                                     if (blobs.ok()) return SendWith(id, attempt, *std::move(blobs));
-                                    ActiveJob* lost = parts_.jobs.FindAttempt(id, attempt);
+                                    ActiveJob* lost = state_.jobs.FindAttempt(id, attempt);
                                     if (lost != nullptr)
-                                      parts_.endings.Fail(*lost, JobEvent::kEnded, blobs.status());
+                                      endings_.Fail(*lost, JobEvent::kEnded, blobs.status());
                                   }));
 }
 
 void Assigner::SendWith(const std::string& id, int attempt,
                         std::vector<MediaStore::Blob> conditions) {
-  ActiveJob* job = parts_.jobs.FindAttempt(id, attempt);
-  const HeldJob* held = parts_.fleet.FindHeld(id);
+  ActiveJob* job = state_.jobs.FindAttempt(id, attempt);
+  const HeldJob* held = state_.fleet.FindHeld(id);
   if (job == nullptr || held == nullptr) return;
   Assignment assignment = AssignmentOf(*job, held->order_key);
-  const absl::Status found = FindAdapters(parts_.fleet.FindCard(job->need.model), assignment.spec);
-  if (!found.ok()) return parts_.endings.Fail(*job, JobEvent::kEnded, found);
-  if (!parts_.jobs.Apply(*job, JobEvent::kSent)) return;
+  const absl::Status found = FindAdapters(state_.fleet.FindCard(job->need.model), assignment.spec);
+  if (!found.ok()) return endings_.Fail(*job, JobEvent::kEnded, found);
+  if (!state_.jobs.Apply(*job, JobEvent::kSent)) return;
   Attach(std::move(conditions), assignment);
-  parts_.limits.Renew(job->worker);
-  parts_.pool.Assign(job->worker, std::move(assignment));
+  limits_.Renew(job->worker);
+  ports_.pool.Assign(job->worker, std::move(assignment));
 }
 
 Assignment Assigner::AssignmentOf(const ActiveJob& job, double order_key) const {
@@ -88,7 +88,7 @@ Assignment Assigner::AssignmentOf(const ActiveJob& job, double order_key) const 
   assignment.spec.kernels.profile = job.need.profile;
   assignment.spec.kernels.variants = job.need.variants;
   assignment.order_key = order_key;
-  assignment.time_left = std::max(job.deadline - parts_.clock.Monotonic(), absl::ZeroDuration());
+  assignment.time_left = std::max(job.deadline - ports_.clock.Monotonic(), absl::ZeroDuration());
   assignment.alone = job.need.alone;
   return assignment;
 }

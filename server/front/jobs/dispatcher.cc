@@ -11,11 +11,13 @@
 
 namespace reel::front {
 
-Dispatcher::Dispatcher(const JobOptions& options, SchedulerParts parts)
+Dispatcher::Dispatcher(const JobOptions& options, const DispatcherPorts& ports, EndJournal& journal,
+                       EndListener* listener, FramesComparer* comparer)
     : inbox_(std::make_shared<Inbox<Task>>()),
-      media_(parts.media),
+      media_(ports.media),
       kernel_profiles_(kernels::BuiltInProfiles()),
-      scheduler_(options, parts, [inbox = inbox_](Task task) { inbox->Put(std::move(task)); }) {
+      scheduler_(options, ports, journal, listener, comparer,
+                 [inbox = inbox_](Task task) { inbox->Put(std::move(task)); }) {
   std::copy_if(kernel_profiles_.begin(), kernel_profiles_.end(),
                std::back_inserter(lossy_kernel_profiles_), kernels::IsLossyProfile);
   for (const KernelProfileOptions& profile : options.kernel_profiles) {

@@ -20,8 +20,9 @@ namespace reel::front {
 // destroyed stays unanswered.
 class Dispatcher final : public WorkerEvents {
  public:
-  // The parts outlive it. Nothing runs before Start.
-  Dispatcher(const JobOptions& options, SchedulerParts parts);
+  // What it is given outlives it. Nothing runs before Start.
+  Dispatcher(const JobOptions& options, const DispatcherPorts& ports, EndJournal& journal,
+             EndListener* listener = nullptr, FramesComparer* comparer = nullptr);
   ~Dispatcher() override;
 
   // Takes up what the store has, then starts the thread. Call once, before anything below.

@@ -36,32 +36,32 @@ void Endings::FailByDeadline(ActiveJob& job, JobEvent event) {
 
 void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error) {
   model::RunStats bill = Bill(job);
-  if (!parts_.slots.Leave(job, event)) return;
-  parts_.charges.Add(job.tenant, absl::Seconds(bill.device_seconds));
+  if (!slots_.Leave(job, event)) return;
+  records_.Charge(job.tenant, absl::Seconds(bill.device_seconds));
   const std::string id = job.id;
-  parts_.media.Remove(id, job.attempt, nullptr);
-  parts_.media.RemoveConditions(id, job.row.num_conditions);
+  ports_.media.Remove(id, job.attempt, nullptr);
+  ports_.media.RemoveConditions(id, job.row.num_conditions);
   // Its end still has to be written; another video of its tenant need not fail for that.
   job.reserved_bytes = 0;
   job.condition_bytes = 0;
 
-  const absl::Time wall = parts_.clock.Wall();
+  const absl::Time wall = ports_.clock.Wall();
   Video video = job.log->Snapshot();
   video.state = state;
   video.attempt = job.attempt;
   video.error = std::move(error);
   video.stats = std::move(bill);
   video.end_time = wall;
-  video.expire_time = wall + parts_.options.keep_failed;
+  video.expire_time = wall + state_.options.keep_failed;
   Write(job, video, 0);
 }
 
 void Endings::Write(ActiveJob& job, const Video& video, uint64_t sequence) {
   const std::string id = job.id;
-  parts_.journal.End(
+  journal_.End(
       id, job.epoch, video, sequence,
-      parts_.thread.Here<absl::Status>([this, id, video, sequence](const absl::Status& counts) {
-        ActiveJob& ended = parts_.jobs.Get(id);
+      state_.thread.Here<absl::Status>([this, id, video, sequence](const absl::Status& counts) {
+        ActiveJob& ended = state_.jobs.Get(id);
         if (absl::IsCancelled(counts)) return Leave(ended);
         if (!counts.ok()) return Forget(ended);
         OnEnded(ended, video, sequence);
@@ -70,41 +70,45 @@ void Endings::Write(ActiveJob& job, const Video& video, uint64_t sequence) {
 
 // The next process finds it, should this one die before its log has it.
 void Endings::StoreResult(ActiveJob& job, const RowSucceeded& event, const Video& video) {
-  parts_.records.Record(job, event, video,
-                        [this, id = job.id, video = video,
-                         sequence = event.sequence](const absl::Status& saved) mutable {
-                          ActiveJob& stored = parts_.jobs.Get(id);
-                          if (!saved.ok()) FailResult(stored, video, saved);
-                          Write(stored, video, saved.ok() ? sequence : 0);
-                        });
+  records_.Record(job, event, video,
+                  [this, id = job.id, video = video,
+                   sequence = event.sequence](const absl::Status& saved) mutable {
+                    ActiveJob& stored = state_.jobs.Get(id);
+                    if (!saved.ok()) FailResult(stored, video, saved);
+                    Write(stored, video, saved.ok() ? sequence : 0);
+                  });
+}
+
+void Endings::Abandon(ActiveJob& job) {
+  if (slots_.Leave(job, JobEvent::kEnded)) Forget(job);
 }
 
 void Endings::Forget(ActiveJob& job) {
   const std::string id = job.id;
   Log(LogLevel::kWarning, "A video is another server's now", {{"video", id}});
-  parts_.timers.Clear({TimerKind::kDeadline, id});
-  parts_.media.Remove(id, job.attempt, nullptr);
-  parts_.media.RemoveConditions(id, job.row.num_conditions);
-  parts_.records.Remove(id, [](const absl::Status&) {});
-  parts_.jobs.Remove(id);
+  state_.timers.Clear({TimerKind::kDeadline, id});
+  ports_.media.Remove(id, job.attempt, nullptr);
+  ports_.media.RemoveConditions(id, job.row.num_conditions);
+  records_.Remove(id, [](const absl::Status&) {});
+  state_.jobs.Remove(id);
 }
 
 void Endings::Leave(ActiveJob& job) {
-  parts_.timers.Clear({TimerKind::kDeadline, job.id});
-  parts_.jobs.Remove(job.id);
+  state_.timers.Clear({TimerKind::kDeadline, job.id});
+  state_.jobs.Remove(job.id);
 }
 
 model::RunStats Endings::Bill(const ActiveJob& job) const {
   model::RunStats stats;
   stats.device_seconds = absl::ToDoubleSeconds(job.Used());
-  stats.queued = std::min(job.started, parts_.clock.Monotonic()) - job.accepted;
+  stats.queued = std::min(job.started, ports_.clock.Monotonic()) - job.accepted;
   stats.restarts = job.attempt - 1;
   Close(job, stats);
   return stats;
 }
 
 void Endings::Close(const ActiveJob& job, model::RunStats& stats) const {
-  const absl::Duration now = parts_.clock.Monotonic();
+  const absl::Duration now = ports_.clock.Monotonic();
   stats.total = now - job.accepted;
   stats.parts = job.clock.Parts(now);
   stats.spans = job.clock.Spans(now);
@@ -112,22 +116,22 @@ void Endings::Close(const ActiveJob& job, model::RunStats& stats) const {
 }
 
 void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
-  const absl::Time wall = parts_.clock.Wall();
+  const absl::Time wall = ports_.clock.Wall();
   if (video.stats) Close(job, *video.stats);
   video.media.size_bytes = digest.size;
   video.media.sha256 = digest.sha256;
   video.state = VideoState::kSucceeded;
   video.end_time = wall;
-  video.expire_time = wall + parts_.options.keep;
+  video.expire_time = wall + state_.options.keep;
   if (video.kept) {
-    video.kept->expire_time = std::min(wall + parts_.options.state.max_age, video.expire_time);
+    video.kept->expire_time = std::min(wall + state_.options.state.max_age, video.expire_time);
   }
   video.progress.stage = model::Stage::kEncode;
   video.progress.step = video.progress.num_steps;
   video.progress.fraction = 1;
   video.progress.remaining = absl::ZeroDuration();
   const std::string id = job.id;
-  parts_.media.RemoveConditions(id, job.row.num_conditions);
+  ports_.media.RemoveConditions(id, job.row.num_conditions);
   const uint64_t sequence = job.log->TakeSequence();
   StoreResult(job,
               {video.expire_time, digest.size, job.log->fragment_ends(), sequence, digest.blocks},
@@ -137,37 +141,37 @@ void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
 void Endings::OnEnded(ActiveJob& job, Video video, uint64_t sequence) {
   const std::string id = job.id;
   if (video.state == VideoState::kSucceeded) {
-    parts_.removals.Watch(id, job.log);
-    parts_.ledger.AddStored(job.tenant, job.row.media_bytes);
+    state_.removals.Watch(id, job.log);
+    state_.ledger.AddStored(job.tenant, job.row.media_bytes);
   } else {
-    parts_.records.Record(job, RowFailed{video.state, video.expire_time}, video, nullptr);
+    records_.Record(job, RowFailed{video.state, video.expire_time}, video, nullptr);
   }
-  parts_.timers.Clear({TimerKind::kDeadline, id});
+  state_.timers.Clear({TimerKind::kDeadline, id});
   // Counted before it is seen: who saw the end finds it in the metrics.
-  parts_.observer.JobEnded(video, !job.streamed);
-  if (parts_.listener != nullptr) parts_.listener->JobEnded(video, !job.streamed);
-  parts_.experiments.Ended(video);
-  parts_.shadows.Ended(video);
+  ports_.observer.JobEnded(video, !job.streamed);
+  if (listener_ != nullptr) listener_->JobEnded(video, !job.streamed);
+  state_.experiments.Ended(video);
+  state_.shadow_queue.Ended(video);
   const std::string& experiment = video.spec.kernels.experiment;
-  if (const auto ratio = parts_.experiments.StepRatio(experiment)) {
-    parts_.observer.StepsCompared(experiment, *ratio);
+  if (const auto ratio = state_.experiments.StepRatio(experiment)) {
+    ports_.observer.StepsCompared(experiment, *ratio);
   }
   LogEnd(video);
   const std::shared_ptr<LoggedJob> log = job.log;
-  parts_.jobs.Remove(id);
+  state_.jobs.Remove(id);
   log->End(std::move(video), sequence);
 }
 
 void Endings::FailResult(ActiveJob& job, Video& video, const absl::Status& saved) {
   Log(LogLevel::kError, "A finished video could not be stored",
       {{"video", job.id}, {"error", saved}});
-  parts_.media.Remove(job.id, job.attempt, nullptr);
+  ports_.media.Remove(job.id, job.attempt, nullptr);
   video.state = VideoState::kFailed;
   const Reason reason = ReasonOf(saved).value_or(Reason::kInternal);
   video.error = ErrorOf(job, reason, "The finished video could not be stored");
   video.media = {};
   video.kept.reset();
-  video.expire_time = video.end_time + parts_.options.keep_failed;
+  video.expire_time = video.end_time + state_.options.keep_failed;
 }
 
 }  // namespace reel::front

@@ -6,48 +6,26 @@
 
 #include "absl/status/status.h"
 #include "server/errors/reason.h"
-#include "server/front/jobs/charges.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/end_listener.h"
-#include "server/front/jobs/experiment_board.h"
-#include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_records.h"
-#include "server/front/jobs/job_table.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/jobs/removals.h"
-#include "server/front/jobs/shadows/shadow_queue.h"
 #include "server/front/jobs/slots.h"
-#include "server/front/jobs/tenant_ledger.h"
-#include "server/front/jobs/timer_queue.h"
-#include "server/front/scheduling/job_options.h"
-#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class Endings {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobTable& jobs;
-    JobRecords& records;
-    Slots& slots;
-    TimerQueue& timers;
-    TenantLedger& ledger;
-    Charges& charges;
-    ExperimentBoard& experiments;
-    Removals& removals;
-    ShadowQueue& shadows;
-    MediaStore& media;
-    JobObserver& observer;
-    EndListener* listener;  // may be missing
-    EndJournal& journal;
-    const OwnThread& thread;
-    const JobOptions& options;
-    const Clock& clock;
-  };
-  explicit Endings(const Parts& parts) : parts_(parts) {}
+  Endings(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records, Slots& slots,
+          EndJournal& journal, EndListener* listener)
+      : state_(state),
+        ports_(ports),
+        records_(records),
+        slots_(slots),
+        journal_(journal),
+        listener_(listener) {}
 
   // An error with the name and the steps of the job.
   static absl::Status ErrorOf(const ActiveJob& job, Reason reason, std::string_view message);
@@ -58,8 +36,9 @@ class Endings {
   void FailByDeadline(ActiveJob& job, JobEvent event);
   // The media file is complete.
   void Succeed(ActiveJob& job, Video video, const MediaDigest& digest);
-  // It was this server's and is another's: all of it goes, and it is no end. No worker has it.
-  void Forget(ActiveJob& job);
+  // It was this server's and is another's: all of it goes, and it is no end. Of one whose end is
+  // decided the journal says the same.
+  void Abandon(ActiveJob& job);
 
  private:
   void End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error);
@@ -71,13 +50,20 @@ class Endings {
   void Write(ActiveJob& job, const Video& video, uint64_t sequence);
   // A result is durable before the journal is asked.
   void StoreResult(ActiveJob& job, const RowSucceeded& event, const Video& video);
+  // It is another server's. No worker has it.
+  void Forget(ActiveJob& job);
   // The next process of this server ends it.
   void Leave(ActiveJob& job);
   void OnEnded(ActiveJob& job, Video video, uint64_t sequence);
   // The store could not take it: a success becomes a failure.
   void FailResult(ActiveJob& job, Video& video, const absl::Status& saved);
 
-  const Parts parts_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  JobRecords& records_;
+  Slots& slots_;
+  EndJournal& journal_;
+  EndListener* const listener_;  // may be missing
 };
 
 }  // namespace reel::front

@@ -6,39 +6,26 @@
 #include <string>
 
 #include "model/run_stats.h"
-#include "server/front/jobs/byte_quota.h"
-#include "server/front/jobs/charges.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
-#include "server/front/jobs/job_observer.h"
-#include "server/front/jobs/job_table.h"
-#include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/state_keeping.h"
-#include "server/front/scheduling/cost_model.h"
-#include "server/front/store/media_store.h"
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class Finishing {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobTable& jobs;
-    Slots& slots;
-    Endings& endings;
-    CostModel& costs;
-    Charges& charges;
-    const ByteQuota& bytes;
-    StateKeeping& states;
-    MediaStore& media;
-    JobObserver& observer;
-    const OwnThread& thread;
-    const Clock& clock;
-  };
-  explicit Finishing(const Parts& parts) : parts_(parts) {}
+  Finishing(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records, Slots& slots,
+            Endings& endings, StateKeeping& states)
+      : state_(state),
+        ports_(ports),
+        records_(records),
+        slots_(slots),
+        endings_(endings),
+        states_(states) {}
 
   void On(const WorkerReport& from, JobFinished finished);
 
@@ -48,7 +35,12 @@ class Finishing {
   void Count(ActiveJob& job, model::RunStats& stats);
   void OnDigest(const std::string& id, Video video, const absl::StatusOr<MediaDigest>& digest);
 
-  const Parts parts_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  JobRecords& records_;
+  Slots& slots_;
+  Endings& endings_;
+  StateKeeping& states_;
 };
 
 }  // namespace reel::front

@@ -33,14 +33,10 @@ JobRow StoredRow(const ActiveJob& job) {
 
 }  // namespace
 
-JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
-                       Removals& removals, const OwnThread& thread)
-    : store_(store), media_(media), serializer_(serializer), removals_(removals), thread_(thread) {}
-
 void JobRecords::Create(const ActiveJob& job, Done done) {
   JobRow row = StoredRow(job);
-  row.video = serializer_.Serialize(job.log->Snapshot());
-  store_.Create(std::move(row), thread_.Here<absl::Status>(std::move(done)));
+  row.video = ports_.serializer.Serialize(job.log->Snapshot());
+  ports_.store.Create(std::move(row), state_.thread.Here<absl::Status>(std::move(done)));
 }
 
 void JobRecords::Record(ActiveJob& job, const RowEvent& event, Done done) {
@@ -52,52 +48,57 @@ void JobRecords::Record(ActiveJob& job, const RowEvent& event, const Video& vide
   Apply(event, row);
   job.row = row;
   job.attempt = row.attempt;
-  row.video = serializer_.Serialize(video);
+  row.video = ports_.serializer.Serialize(video);
   Done answer;
-  if (done) answer = thread_.Here<absl::Status>(std::move(done));
+  if (done) answer = state_.thread.Here<absl::Status>(std::move(done));
   // Nothing else has where the blocks of a file are.
   const bool is_success = std::holds_alternative<RowSucceeded>(event);
-  store_.Update(std::move(row), is_success ? Durability::kSynced : Durability::kLogged,
-                std::move(answer));
+  ports_.store.Update(std::move(row), is_success ? Durability::kSynced : Durability::kLogged,
+                      std::move(answer));
 }
 
 void JobRecords::Find(const std::string& id, Reply<std::optional<JobRow>> reply) {
-  store_.Find(id, thread_.Here<absl::StatusOr<std::optional<JobRow>>>(std::move(reply)));
+  ports_.store.Find(id,
+                    state_.thread.Here<absl::StatusOr<std::optional<JobRow>>>(std::move(reply)));
 }
 
 void JobRecords::Page(PageQuery query, Reply<std::vector<JobRow>> reply) {
-  store_.Page(std::move(query),
-              thread_.Here<absl::StatusOr<std::vector<JobRow>>>(std::move(reply)));
+  ports_.store.Page(std::move(query),
+                    state_.thread.Here<absl::StatusOr<std::vector<JobRow>>>(std::move(reply)));
 }
 
 void JobRecords::Expired(absl::Time now, int limit, Reply<std::vector<JobRow>> reply) {
-  store_.Expired(now, limit, thread_.Here<absl::StatusOr<std::vector<JobRow>>>(std::move(reply)));
+  ports_.store.Expired(now, limit,
+                       state_.thread.Here<absl::StatusOr<std::vector<JobRow>>>(std::move(reply)));
 }
 
 void JobRecords::Remove(const std::string& id, Done done) {
-  store_.Remove(id, thread_.Here<absl::Status>(std::move(done)));
+  ports_.store.Remove(id, state_.thread.Here<absl::Status>(std::move(done)));
 }
 
 void JobRecords::KeepCard(const model::ModelCard& card) {
-  store_.PutBlob("card", card.name, serializer_.SerializeCard(card));
+  ports_.store.PutBlob("card", card.name, ports_.serializer.SerializeCard(card));
 }
 
-void JobRecords::KeepUse(const std::string& tenant, const std::string& use) {
-  store_.PutBlob("use", tenant, use);
+void JobRecords::Charge(const std::string& tenant, absl::Duration device_time) {
+  if (device_time <= absl::ZeroDuration()) return;
+  const absl::Duration now = ports_.clock.Monotonic();
+  state_.ledger.AddDeviceSeconds(tenant, absl::ToDoubleSeconds(device_time), now);
+  ports_.store.PutBlob("use", tenant, state_.ledger.Keep(tenant, now, ports_.clock.Wall()));
 }
 
 absl::StatusOr<Video> JobRecords::Read(const JobRow& row) const {
-  absl::StatusOr<Video> video = serializer_.Parse(row.video);
+  absl::StatusOr<Video> video = ports_.serializer.Parse(row.video);
   if (!video.ok()) return Damaged(row.id, video.status());
   video->tenant = row.tenant;
   return video;
 }
 
 absl::StatusOr<std::shared_ptr<LoggedJob>> JobRecords::ReadBack(const JobRow& row) {
-  REEL_RETURN_IF_ERROR(removals_.CheckStays(row.id));
+  REEL_RETURN_IF_ERROR(state_.removals.CheckStays(row.id));
   REEL_ASSIGN_OR_RETURN(Video video, Read(row));
-  auto job = LoggedJob::FromStore(std::move(video), row, media_);
-  removals_.Watch(row.id, job);
+  auto job = LoggedJob::FromStore(std::move(video), row, ports_.media);
+  state_.removals.Watch(row.id, job);
   return job;
 }
 

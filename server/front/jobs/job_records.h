@@ -9,12 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "server/front/jobs/active_job.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/jobs/removals.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/row_event.h"
-#include "server/front/jobs/video_serializer.h"
-#include "server/front/store/job_store.h"
-#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
@@ -26,8 +23,7 @@ class JobRecords {
   template <typename T>
   using Reply = JobStore::Reply<T>;
 
-  JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
-             Removals& removals, const OwnThread& thread);
+  JobRecords(DispatcherState& state, const DispatcherPorts& ports) : state_(state), ports_(ports) {}
 
   void Create(const ActiveJob& job, Done done);
   // Applies the event to the job's row and writes the row, with the video of its log or, when the
@@ -42,19 +38,17 @@ class JobRecords {
   void Remove(const std::string& id, Done done);
 
   void KeepCard(const model::ModelCard& card);
-  // `use`: TenantLedger::Keep.
-  void KeepUse(const std::string& tenant, const std::string& use);
+  // Device time of the tenant, whatever became of its video: counted for the hour's limit, and kept
+  // so that a restart forgives nothing.
+  void Charge(const std::string& tenant, absl::Duration device_time);
 
   absl::StatusOr<Video> Read(const JobRow& row) const;
   // NOT_FOUND for a video that is being removed.
   absl::StatusOr<std::shared_ptr<LoggedJob>> ReadBack(const JobRow& row);
 
  private:
-  JobStore& store_;
-  const MediaStore& media_;
-  const VideoSerializer& serializer_;
-  Removals& removals_;
-  const OwnThread& thread_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
 };
 
 }  // namespace reel::front

@@ -24,16 +24,16 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
     load.outlook.position = load.queued;
     return load;
   }
-  const absl::Duration now = parts_.clock.Monotonic();
+  const absl::Duration now = ports_.clock.Monotonic();
   const Waiting newcomer = {
       job.tenant, job.priority,     now, now + request.timeout, request.cost.p90(),
       0,          request.devices()};
   const Question question = {{newcomer, request.need, {}}, request.kinds, request.WorkerTime()};
-  load.outlook = Foresee(parts_.states.Now(), question, now);
-  if (!HasModel(parts_.fleet, request.need)) {
-    const model::ModelCard* card = parts_.fleet.FindCard(request.need.model);
+  load.outlook = Foresee(state_.Now(), question, now);
+  if (!HasModel(state_.fleet, request.need)) {
+    const model::ModelCard* card = state_.fleet.FindCard(request.need.model);
     bool observed = false;
-    load.model_load = parts_.costs.LoadTime(request.need.shape,
+    load.model_load = state_.costs.LoadTime(request.need.shape,
                                             card == nullptr ? 0 : card->weight_bytes, observed);
     load.guesses_load = !observed;
   }
@@ -42,8 +42,8 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
 
 Load LoadFigures::Of(const std::string& tenant) const {
   Load load;
-  load.draining = parts_.drain.closed;
-  for (const auto& [id, job] : parts_.jobs) {
+  load.draining = state_.drain.closed;
+  for (const auto& [id, job] : state_.jobs) {
     if (!job.deciding()) continue;
     load.backlog += job.WorkerTime();
     load.queued += job.at_worker() ? 0 : 1;
@@ -51,33 +51,26 @@ Load LoadFigures::Of(const std::string& tenant) const {
     ++load.tenant_jobs;
     load.tenant_backlog += job.DeviceLeft();
   }
-  load.tenant_bytes = parts_.bytes.Of(tenant);
-  load.tenant_device_seconds = parts_.ledger.DeviceSecondsOfHour(tenant, parts_.clock.Monotonic());
-  load.disk = parts_.media.Usage();
+  load.tenant_bytes = state_.bytes.Of(tenant);
+  load.tenant_device_seconds = state_.ledger.DeviceSecondsOfHour(tenant, ports_.clock.Monotonic());
+  load.disk = ports_.media.Usage();
   return load;
 }
 
-Outlook LoadFigures::OutlookOf(const ActiveJob& job) const {
-  const auto all = Foresee(parts_.states.Now(), parts_.clock.Monotonic());
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Outlook& one) { return one.job == &job; });
-  return found == all.end() ? Outlook() : *found;
-}
-
 std::vector<ModelGauges> LoadFigures::Models() const {
-  const absl::Duration now = parts_.clock.Monotonic();
+  const absl::Duration now = ports_.clock.Monotonic();
   std::map<std::string_view, absl::Duration> oldest;  // acceptance, by model
-  for (const auto& [id, job] : parts_.jobs) {
+  for (const auto& [id, job] : state_.jobs) {
     if (!job.waits()) continue;
     absl::Duration& accepted = oldest.try_emplace(job.need.model, job.accepted).first->second;
     accepted = std::min(accepted, job.accepted);
   }
   std::vector<ModelGauges> models;
-  for (const std::string& name : parts_.fleet.served()) {
+  for (const std::string& name : state_.fleet.served()) {
     ModelGauges model;
     model.name = name;
-    model.card = parts_.fleet.FindCard(name);
-    for (const auto& [worker_name, worker] : parts_.fleet.workers()) {
+    model.card = state_.fleet.FindCard(name);
+    for (const auto& [worker_name, worker] : state_.fleet.workers()) {
       model.ready |= worker.info.state == WorkerState::kReady && worker.loaded.contains(name);
     }
     const auto waits = oldest.find(name);
@@ -91,14 +84,14 @@ std::vector<ModelGauges> LoadFigures::Models() const {
 
 QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
   QueueGauges gauges;
-  for (const auto& [id, job] : parts_.jobs) {
+  for (const auto& [id, job] : state_.jobs) {
     if (!job.deciding()) continue;
     (job.at_worker() ? gauges.running : gauges.queued) += 1;
     gauges.backlog_seconds += absl::ToDoubleSeconds(job.WorkerTime());
   }
   gauges.capacity_seconds = capacity_seconds;
   gauges.models = Models();
-  const DiskUsage disk = parts_.media.Usage();
+  const DiskUsage disk = ports_.media.Usage();
   gauges.stored_bytes = disk.stored_bytes;
   gauges.stored_limit_bytes = disk.limit_bytes;
   gauges.state_bytes = parts_.ledger.states();

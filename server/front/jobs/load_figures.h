@@ -6,41 +6,19 @@
 #include <vector>
 
 #include "server/front/jobs/admission.h"
-#include "server/front/jobs/byte_quota.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/drain.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/job_service.h"
-#include "server/front/jobs/job_table.h"
-#include "server/front/jobs/state_source.h"
-#include "server/front/jobs/tenant_ledger.h"
-#include "server/front/scheduling/cost_model.h"
-#include "server/front/scheduling/job_options.h"
-#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class LoadFigures {
  public:
-  struct Parts {
-    const JobTable& jobs;
-    const TenantLedger& ledger;
-    const ByteQuota& bytes;
-    const MediaStore& media;
-    const DrainState& drain;
-    const StateSource& states;
-    const Fleet& fleet;
-    const CostModel& costs;
-    const JobOptions& options;
-    const Clock& clock;
-  };
-  explicit LoadFigures(const Parts& parts) : parts_(parts) {}
+  LoadFigures(const DispatcherState& state, const DispatcherPorts& ports)
+      : state_(state), ports_(ports) {}
 
   Load Of(const std::string& tenant) const;
-  // Of one that waits.
-  Outlook OutlookOf(const ActiveJob& job) const;
   // With the outlook of this job.
   Load For(const NewJob& job, const CheckedRequest& request) const;
   // `capacity_seconds`: of all workers that are ready.
@@ -49,7 +27,8 @@ class LoadFigures {
  private:
   std::vector<ModelGauges> Models() const;
 
-  const Parts parts_;
+  const DispatcherState& state_;
+  const DispatcherPorts& ports_;
 };
 
 }  // namespace reel::front

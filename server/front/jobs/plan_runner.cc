@@ -18,7 +18,7 @@ void PlanRunner::Run(bool drains) {
   // again.
   size_t plans = 0;
   for (bool more = true; more;) {
-    State state = states_.Now();
+    State state = state_.Now();
     state.drains = drains;
     const Actions actions = Plan(state, now);
     for (const Action& action : actions.list) {

@@ -7,10 +7,10 @@
 
 #include "server/front/jobs/assignment.h"
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/model_changes.h"
 #include "server/front/jobs/parking.h"
-#include "server/front/jobs/state_source.h"
 #include "server/front/scheduling/plan.h"
 
 namespace reel::front {
@@ -18,9 +18,9 @@ namespace reel::front {
 // Confined to the dispatcher's thread. What it is given outlives it.
 class PlanRunner {
  public:
-  PlanRunner(const StateSource& states, Assigner& assigner, Parking& parking, ModelChanges& models,
-             JobObserver& observer, const Clock& clock)
-      : states_(states),
+  PlanRunner(const DispatcherState& state, Assigner& assigner, Parking& parking,
+             ModelChanges& models, JobObserver& observer, const Clock& clock)
+      : state_(state),
         assigner_(assigner),
         parking_(parking),
         models_(models),
@@ -40,7 +40,7 @@ class PlanRunner {
   void CarryOut(const action::Unload& now);
   void CarryOut(const action::Refuse& now) { assigner_.Refuse(now.job); }
 
-  const StateSource& states_;
+  const DispatcherState& state_;
   Assigner& assigner_;
   Parking& parking_;
   ModelChanges& models_;

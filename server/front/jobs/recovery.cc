@@ -18,8 +18,8 @@ bool MayHaveRun(const HeldJob& held) { return held.started && !held.innocent && 
 }  // namespace
 
 void Recovery::WorkerLost(const std::string& worker, LossCause cause) {
-  parts_.observer.WorkerLost(worker, cause);
-  const auto held = parts_.slots.Lose(worker);
+  ports_.observer.WorkerLost(worker, cause);
+  const auto held = slots_.Lose(worker);
   // What the worker had not begun cannot have hurt it.
   const auto began = [](const auto& entry) { return MayHaveRun(entry.second); };
   const auto num_began = std::count_if(held.begin(), held.end(), began);
@@ -28,24 +28,24 @@ void Recovery::WorkerLost(const std::string& worker, LossCause cause) {
   const bool silent = num_began == 0 && cause != LossCause::kSticky;
   const bool alone = num_began == 1 || (silent && held.size() == 1);
   for (const auto& [id, mine] : held) {
-    ActiveJob* job = parts_.jobs.FindAttempt(id, mine.attempt);
+    ActiveJob* job = state_.jobs.FindAttempt(id, mine.attempt);
     if (job == nullptr || !job->at_worker()) continue;
     LoseJob(*job, {cause, MayHaveRun(mine) || (silent && !mine.innocent), alone});
   }
 }
 
 void Recovery::LoseJob(ActiveJob& job, const WorkerLoss& loss) {
-  if (parts_.slots.Leave(job, JobEvent::kUnsent)) return;
+  if (slots_.Leave(job, JobEvent::kUnsent)) return;
   Execute(job, JudgeLoss(loss, job.need.alone, job.losses), Reason::kWorkerLost);
 }
 
 void Recovery::On(const WorkerReport& from, const JobFailed& failed) {
-  parts_.slots.LetGo(from.ref.job, from.ref.attempt);
-  if (failed.device_lost) parts_.slots.MarkDying(from.worker);
-  ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
+  slots_.LetGo(from.ref.job, from.ref.attempt);
+  if (failed.device_lost) slots_.MarkDying(from.worker);
+  ActiveJob* job = state_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
   if (absl::IsDeadlineExceeded(failed.error)) {
-    return parts_.endings.FailByDeadline(*job, JobEvent::kFailed);
+    return endings_.FailByDeadline(*job, JobEvent::kFailed);
   }
   if (ReasonOf(failed.error) == Reason::kOutOfDeviceMemory) RaiseMemory(*job, failed.suspect);
   const Verdict verdict = JudgeFailure(failed, job->need.alone, job->losses);
@@ -53,9 +53,9 @@ void Recovery::On(const WorkerReport& from, const JobFailed& failed) {
 }
 
 void Recovery::RaiseMemory(ActiveJob& job, bool alone) {
-  const FleetWorker* worker = parts_.fleet.Find(job.worker);
+  const FleetWorker* worker = state_.fleet.Find(job.worker);
   if (worker == nullptr || worker->info.memory.total <= 0) return;
-  const MemoryAccount account = parts_.fleet.AccountOf(*worker);
+  const MemoryAccount account = state_.fleet.AccountOf(*worker);
   const int64_t there = account.usable - account.outside - account.weights;
   // Alone it had all that there was, and that was too little. Beside others nobody knows.
   const auto raised = static_cast<int64_t>(
@@ -67,30 +67,29 @@ void Recovery::RaiseMemory(ActiveJob& job, bool alone) {
        {"worker", job.worker},
        {"predicted_bytes", job.need.memory_bytes},
        {"at_least_bytes", at_least}});
-  parts_.costs.RaiseMemory(job.need.shape, at_least);
-  job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
+  state_.costs.RaiseMemory(job.need.shape, at_least);
+  job.need.memory_bytes = state_.costs.PeakMemory(job.need.shape);
 }
 
 void Recovery::Execute(ActiveJob& job, const Verdict& verdict, Reason restart_reason) {
   job.losses = verdict.losses;
-  if (verdict.quarantine) parts_.quarantine.Blame(job.need.shape, parts_.clock.Monotonic());
+  if (verdict.quarantine) state_.quarantine.Blame(job.need.shape, ports_.clock.Monotonic());
   if (verdict.again) return Restart(job, Describe(restart_reason).name, verdict.alone);
-  parts_.endings.Fail(job, JobEvent::kFailed,
-                      Endings::ErrorOf(job, verdict.reason, verdict.message));
+  endings_.Fail(job, JobEvent::kFailed, Endings::ErrorOf(job, verdict.reason, verdict.message));
 }
 
 void Recovery::Restart(ActiveJob& job, std::string_view reason, bool alone) {
-  if (!parts_.slots.Leave(job, JobEvent::kRestarted)) return;
+  if (!slots_.Leave(job, JobEvent::kRestarted)) return;
   Log(LogLevel::kWarning, "A video starts again",
       {{"video", job.id}, {"reason", reason}, {"attempt", job.attempt + 1}});
-  parts_.media.Remove(job.id, job.attempt, nullptr);
+  ports_.media.Remove(job.id, job.attempt, nullptr);
   job.need.alone = alone;
   job.stage = model::Stage::kQueue;
-  job.stage_since = parts_.clock.Monotonic();
+  job.stage_since = ports_.clock.Monotonic();
   job.step = 0;
   job.time_left.reset();
   job.started = job.first_media = absl::InfiniteDuration();
-  const RestartRow restart{job.log->TakeSequence(), parts_.clock.Wall(), std::string(reason),
+  const RestartRow restart{job.log->TakeSequence(), ports_.clock.Wall(), std::string(reason),
                            job.attempt + 1};
   job.log->AddRestart(restart, [&](Video& video) {
     video.state = VideoState::kQueued;
@@ -99,9 +98,9 @@ void Recovery::Restart(ActiveJob& job, std::string_view reason, bool alone) {
     video.progress.stage = model::Stage::kQueue;
     video.progress.step = 0;
   });
-  parts_.records.Record(job, RowRestarted{restart}, nullptr);
-  parts_.observer.JobRestarted();
-  parts_.progress.Add(job, true, 0, absl::ZeroDuration());
+  records_.Record(job, RowRestarted{restart}, nullptr);
+  ports_.observer.JobRestarted();
+  progress_.Add(job, true, 0, absl::ZeroDuration());
 }
 
 }  // namespace reel::front

@@ -4,39 +4,26 @@
 
 #include <string>
 
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_records.h"
-#include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
-#include "server/front/jobs/quarantine.h"
 #include "server/front/jobs/slots.h"
-#include "server/front/scheduling/cost_model.h"
-#include "server/front/store/media_store.h"
-#include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class Recovery {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobTable& jobs;
-    JobRecords& records;
-    Slots& slots;
-    Endings& endings;
-    ProgressLog& progress;
-    Quarantine& quarantine;
-    Fleet& fleet;
-    CostModel& costs;
-    MediaStore& media;
-    JobObserver& observer;
-    const Clock& clock;
-  };
-  explicit Recovery(const Parts& parts) : parts_(parts) {}
+  Recovery(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records, Slots& slots,
+           Endings& endings, ProgressLog& progress)
+      : state_(state),
+        ports_(ports),
+        records_(records),
+        slots_(slots),
+        endings_(endings),
+        progress_(progress) {}
 
   void WorkerLost(const std::string& worker, LossCause cause);
   void On(const WorkerReport& from, const JobFailed& failed);
@@ -49,7 +36,12 @@ class Recovery {
   // `reason` is shown to its watchers. `alone`: from now on it needs a worker without other jobs.
   void Restart(ActiveJob& job, std::string_view reason, bool alone);
 
-  const Parts parts_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  JobRecords& records_;
+  Slots& slots_;
+  Endings& endings_;
+  ProgressLog& progress_;
 };
 
 }  // namespace reel::front

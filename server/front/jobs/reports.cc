@@ -11,113 +11,113 @@
 namespace reel::front {
 
 void Reports::WorkerChanged(const WorkerInfo& worker) {
-  parts_.fleet.Update(worker);
-  parts_.observer.WorkerChanged(worker);
+  state_.fleet.Update(worker);
+  ports_.observer.WorkerChanged(worker);
 }
 
 void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
-  if (!parts_.fleet.IsAwaited(from.worker, loaded.model, loaded.revision)) return;
-  for (const WarmedUp& video : loaded.warm_ups) parts_.observer.WarmedUp(from.worker, video);
+  if (!state_.fleet.IsAwaited(from.worker, loaded.model, loaded.revision)) return;
+  for (const WarmedUp& video : loaded.warm_ups) ports_.observer.WarmedUp(from.worker, video);
   const model::ModelCard& card = loaded.card;
-  parts_.records.KeepCard(card);
-  parts_.fleet.SetCard(card);
+  records_.KeepCard(card);
+  state_.fleet.SetCard(card);
   NoteLoad(from.worker, loaded);
-  parts_.fleet.SetLoaded(from.worker, card, loaded.revision);
+  state_.fleet.SetLoaded(from.worker, card, loaded.revision);
   ShapeWaiting(card);
 }
 
 void Reports::On(const WorkerReport& from, const ModelKnown& known) {
-  if (!parts_.fleet.CheckServed(known.model).ok()) return;
-  parts_.records.KeepCard(known.card);
-  parts_.fleet.SetCard(known.card);
-  parts_.fleet.SetKnown(from.worker, known.card);
+  if (!state_.fleet.CheckServed(known.model).ok()) return;
+  records_.KeepCard(known.card);
+  state_.fleet.SetCard(known.card);
+  state_.fleet.SetKnown(from.worker, known.card);
   ShapeWaiting(known.card);
 }
 
 void Reports::NoteLoad(const std::string& worker, const ModelLoaded& loaded) {
-  parts_.observer.ModelLoaded(worker);
-  const FleetWorker* there = parts_.fleet.Find(worker);
+  ports_.observer.ModelLoaded(worker);
+  const FleetWorker* there = state_.fleet.Find(worker);
   if (loaded.revision == 0 || there == nullptr) return;
   const auto since = there->loading_since.find(loaded.model);
   if (since == there->loading_since.end()) return;
-  parts_.costs.LearnLoad(loaded.model, parts_.fleet.WhereOf(*there, loaded.model),
-                         parts_.clock.Monotonic() - since->second);
+  state_.costs.LearnLoad(loaded.model, state_.fleet.WhereOf(*there, loaded.model),
+                         ports_.clock.Monotonic() - since->second);
 }
 
 void Reports::ShapeWaiting(const model::ModelCard& card) {
-  for (auto& [id, job] : parts_.jobs) {
+  for (auto& [id, job] : state_.jobs) {
     // Taken up from an earlier process before any card was known.
     if (job.need.model != card.name || !job.need.shape.passes.empty()) continue;
     job.need.shape = ShapeOf(job.log->Snapshot().spec, card, Admission::PlanName(job.need));
-    job.cost = parts_.costs.Predict(job.need.shape);
-    job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
+    job.cost = state_.costs.Predict(job.need.shape);
+    job.need.memory_bytes = state_.costs.PeakMemory(job.need.shape);
   }
 }
 
 void Reports::On(const WorkerReport& from, const ModelFailed& failed) {
-  if (!parts_.fleet.IsAwaited(from.worker, failed.model, failed.revision)) return;
-  parts_.fleet.SetFailed(from.worker, failed);
+  if (!state_.fleet.IsAwaited(from.worker, failed.model, failed.revision)) return;
+  state_.fleet.SetFailed(from.worker, failed);
 }
 
 void Reports::On(const WorkerReport& from, const JobProgress& progress) {
-  ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
+  ActiveJob* job = state_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
   const model::Stage stage = progress.stage;
   const int step = progress.step;
   const bool new_stage = stage != job->stage;
   const bool new_step = step != job->step;
   if (new_stage) {
-    job->stage_since = parts_.clock.Monotonic();
+    job->stage_since = ports_.clock.Monotonic();
     job->clock.Enter(model::PartOf(stage), job->stage_since);
   }
   job->stage = stage;
   job->step = step;
   if (stage > model::Stage::kQueue && job->started == absl::InfiniteDuration()) StartRun(*job);
-  if (HeldJob* held = parts_.fleet.FindHeld(job->id)) {
+  if (HeldJob* held = state_.fleet.FindHeld(job->id)) {
     held->left = job->cost.Left(step);
     held->started |= stage > model::Stage::kQueue;
     NoteRun(*job, *held);
   }
   // Others may have waited for its steps.
-  if (new_stage) parts_.jobs.MarkChanged();
+  if (new_stage) state_.jobs.MarkChanged();
   // The first step, the last one and each change of stage are always sent.
   const bool edge = new_step && (step == 1 || step == progress.num_steps);
-  parts_.progress.AddAtWorker(*job, new_stage || edge);
+  progress_.AddAtWorker(*job, new_stage || edge);
 }
 
 void Reports::NoteRun(const ActiveJob& job, HeldJob& held) {
   // It was past its last step when it was to be parked.
   if (job.stage > model::Stage::kDenoise) held.parked_for.clear();
   if (job.stage != model::Stage::kDenoise || held.ran_enough || held.parked()) return;
-  const absl::Duration now = parts_.clock.Monotonic();
+  const absl::Duration now = ports_.clock.Monotonic();
   held.stepped_since = std::min(held.stepped_since, now);
   held.ran_enough =
       job.step - held.stepped_from >= kLeastStepsRun && now - held.stepped_since >= kLeastTimeRun;
-  if (held.ran_enough) parts_.jobs.MarkChanged();  // somebody may wait for that
+  if (held.ran_enough) state_.jobs.MarkChanged();  // somebody may wait for that
 }
 
 // QUEUED to RUNNING: no need to wait for the store, since after a crash it is QUEUED.
 void Reports::StartRun(ActiveJob& job) {
-  job.started = parts_.clock.Monotonic();
+  job.started = ports_.clock.Monotonic();
   job.log->Edit([&](Video& video) {
     video.state = VideoState::kRunning;
-    video.start_time = parts_.clock.Wall();
+    video.start_time = ports_.clock.Wall();
   });
-  parts_.records.Record(job, RowStarted{}, nullptr);
+  records_.Record(job, RowStarted{}, nullptr);
   // Of a job that starts again the wait has been told.
   if (!std::exchange(job.told_start, true)) {
-    parts_.observer.JobStarted(job.log->Snapshot(), job.started - job.accepted);
+    ports_.observer.JobStarted(job.log->Snapshot(), job.started - job.accepted);
   }
 }
 
 void Reports::On(const WorkerReport& from, JobPreview preview) {
-  ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
+  ActiveJob* job = state_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
-  job->log->AddPreview(parts_.clock.Wall(), std::move(preview));
+  job->log->AddPreview(ports_.clock.Wall(), std::move(preview));
 }
 
 void Reports::MediaAppended(const JobRef& ref, const MediaGrowth& growth) {
-  ActiveJob* job = parts_.jobs.FindAttempt(ref.job, ref.attempt);
+  ActiveJob* job = state_.jobs.FindAttempt(ref.job, ref.attempt);
   if (job == nullptr) return;
   const Phase phase = job->phase();
   // A job may have its last bytes written after its worker has reported the end of it.
@@ -127,21 +127,21 @@ void Reports::MediaAppended(const JobRef& ref, const MediaGrowth& growth) {
   // Of a job that is finishing the digest fails, and says so.
   if (absl::IsAborted(size.status()) || phase != Phase::kAssigned) return;
   const Reason reason = ReasonOf(size.status()).value_or(Reason::kInternal);
-  parts_.endings.Fail(*job, JobEvent::kEnded,
-                      Endings::ErrorOf(*job, reason, std::string(size.status().message())));
+  endings_.Fail(*job, JobEvent::kEnded,
+                Endings::ErrorOf(*job, reason, std::string(size.status().message())));
 }
 
 void Reports::GrowMedia(ActiveJob& job, const MediaGrowth& growth) {
   const int64_t size = *growth.size;
-  const absl::Status room = parts_.bytes.Grow(job, size);
+  const absl::Status room = state_.bytes.Grow(job, size);
   if (!room.ok()) {
     // The next one of its kind is refused before it costs a step.
-    parts_.costs.LearnOutput(job.need.shape, size);
+    state_.costs.LearnOutput(job.need.shape, size);
     // Of a job that is finishing the whole file is judged.
-    if (job.phase() == Phase::kAssigned) parts_.endings.Fail(job, JobEvent::kEnded, room);
+    if (job.phase() == Phase::kAssigned) endings_.Fail(job, JobEvent::kEnded, room);
     return;
   }
-  job.first_media = std::min(job.first_media, parts_.clock.Monotonic());
+  job.first_media = std::min(job.first_media, ports_.clock.Monotonic());
   if (!growth.content_type.empty()) {
     job.log->Edit([&](Video& video) { video.media.content_type = growth.content_type; });
   }
@@ -149,21 +149,21 @@ void Reports::GrowMedia(ActiveJob& job, const MediaGrowth& growth) {
 }
 
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {
-  parts_.observer.PromptsRead(stepped.prompts);
+  ports_.observer.PromptsRead(stepped.prompts);
   if (stepped.millijoules > 0) {
-    parts_.observer.EnergyTaken(from.worker, static_cast<double>(stepped.millijoules) / 1000);
+    ports_.observer.EnergyTaken(from.worker, static_cast<double>(stepped.millijoules) / 1000);
   }
   for (const StepSample& sample : stepped.steps) {
-    parts_.observer.Stepped(from.worker, sample);
+    ports_.observer.Stepped(from.worker, sample);
     if (sample.stage != model::Stage::kDenoise || IsShadow(from.worker, sample)) continue;
     Learn(from.worker, sample);
-    parts_.limits.Renew(from.worker);
+    limits_.Renew(from.worker);
   }
 }
 
 // Costs are learned from jobs: admission knows what those ask for.
 bool Reports::IsShadow(const std::string& worker, const StepSample& sample) const {
-  const FleetWorker* there = parts_.fleet.Find(worker);
+  const FleetWorker* there = state_.fleet.Find(worker);
   return there != nullptr && there->shadow && sample.jobs.size() == 1 &&
          sample.jobs[0] == there->shadow->id;
 }
@@ -173,13 +173,13 @@ SeenStep Reports::SeenOf(const std::string& worker, const StepSample& sample) co
   seen.model = sample.model;
   seen.plan = sample.plan;
   seen.rows = sample.rows;
-  if (const FleetWorker* there = parts_.fleet.Find(worker)) {
-    seen.where = parts_.fleet.WhereOf(*there, sample.model);
+  if (const FleetWorker* there = state_.fleet.Find(worker)) {
+    seen.where = state_.fleet.WhereOf(*there, sample.model);
   }
   seen.shared = sample.jobs.size() > 1;
   seen.reused = sample.reused > 0;
   for (size_t i = 0; i < sample.jobs.size() && i < sample.job_rows.size(); ++i) {
-    const HeldJob* held = parts_.fleet.FindHeld(sample.jobs[i]);
+    const HeldJob* held = state_.fleet.FindHeld(sample.jobs[i]);
     if (held == nullptr || held->shape.passes.empty()) continue;
     const model::PassWork& pass = held->shape.PassWith(sample.job_rows[i]);
     seen.attention += pass.rows * pass.tokens;
@@ -193,13 +193,13 @@ SeenStep Reports::SeenOf(const std::string& worker, const StepSample& sample) co
 }
 
 void Reports::Learn(const std::string& worker, const StepSample& sample) {
-  parts_.costs.LearnStep(SeenOf(worker, sample), sample.duration);
-  FleetWorker* there = parts_.fleet.Find(worker);
+  state_.costs.LearnStep(SeenOf(worker, sample), sample.duration);
+  FleetWorker* there = state_.fleet.Find(worker);
   // It may have room now.
-  if (there != nullptr && there->SawStep(sample)) parts_.jobs.MarkChanged();
+  if (there != nullptr && there->SawStep(sample)) state_.jobs.MarkChanged();
   for (const std::string& id : sample.jobs) {
-    ActiveJob* job = parts_.jobs.Find(id);
-    if (job != nullptr) job->cost = parts_.costs.Predict(job->need.shape);
+    ActiveJob* job = state_.jobs.Find(id);
+    if (job != nullptr) job->cost = state_.costs.Predict(job->need.shape);
   }
 }
 

@@ -5,17 +5,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/front/jobs/byte_quota.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_records.h"
-#include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/step_limits.h"
-#include "server/front/scheduling/cost_model.h"
-#include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
 
@@ -26,23 +21,17 @@ struct MediaGrowth {
   std::string content_type;  // of a file's first bytes
 };
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class Reports {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobTable& jobs;
-    JobRecords& records;
-    Fleet& fleet;
-    CostModel& costs;
-    const ByteQuota& bytes;
-    ProgressLog& progress;
-    Endings& endings;
-    StepLimits& limits;
-    JobObserver& observer;
-    const Clock& clock;
-  };
-  explicit Reports(const Parts& parts) : parts_(parts) {}
+  Reports(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records,
+          ProgressLog& progress, Endings& endings, StepLimits& limits)
+      : state_(state),
+        ports_(ports),
+        records_(records),
+        progress_(progress),
+        endings_(endings),
+        limits_(limits) {}
 
   void WorkerChanged(const WorkerInfo& worker);
   void On(const WorkerReport& from, const ModelLoaded& loaded);
@@ -66,7 +55,12 @@ class Reports {
   void Learn(const std::string& worker, const StepSample& sample);
   void GrowMedia(ActiveJob& job, const MediaGrowth& growth);
 
-  const Parts parts_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  JobRecords& records_;
+  ProgressLog& progress_;
+  Endings& endings_;
+  StepLimits& limits_;
 };
 
 }  // namespace reel::front

@@ -9,15 +9,6 @@
 
 namespace reel::front {
 
-Reservations::Reservations(JobTable& jobs, Quotes& quotes, StoredVideos& stored,
-                           const MediaStore& media, const Replica& replica, const Clock& clock)
-    : jobs_(jobs),
-      quotes_(quotes),
-      stored_(stored),
-      media_(media),
-      replica_(replica),
-      clock_(clock) {}
-
 void Reservations::Reserve(NewJob request, bool reaped, Answer<Video> done) {
   auto checked = quotes_.Check(request);
   absl::Status refused = checked.status();
@@ -31,15 +22,15 @@ void Reservations::Reserve(NewJob request, bool reaped, Answer<Video> done) {
     });
   }
   if (!refused.ok()) return done(std::move(refused));
-  Video video = NewVideo(request, *checked, clock_.Wall());
-  video.id = NewVideoId(replica_.name());
-  jobs_.Add(Make(request, *std::move(checked), video)).told = *outlook;
+  Video video = NewVideo(request, *checked, ports_.clock.Wall());
+  video.id = NewVideoId(state_.replica.name());
+  state_.jobs.Add(Make(request, *std::move(checked), video)).told = *outlook;
   done(std::move(video));
 }
 
 void Reservations::Drop(const std::string& id) {
-  const ActiveJob* const job = jobs_.Find(id);
-  if (job != nullptr && job->phase() == Phase::kReserved) jobs_.Remove(id);
+  const ActiveJob* const job = state_.jobs.Find(id);
+  if (job != nullptr && job->phase() == Phase::kReserved) state_.jobs.Remove(id);
 }
 
 ActiveJob Reservations::Make(const NewJob& request, CheckedRequest checked, Video video) const {
@@ -48,14 +39,14 @@ ActiveJob Reservations::Make(const NewJob& request, CheckedRequest checked, Vide
   job.tenant = video.tenant;
   job.priority = video.priority;
   job.streamed = request.bound;
-  job.log = std::make_shared<LoggedJob>(std::move(video), 0, media_);
+  job.log = std::make_shared<LoggedJob>(std::move(video), 0, ports_.media);
   job.reserved_bytes = quotes_.Reservation(request, checked);
   job.need = std::move(checked.need);
   job.cost = checked.cost;
   job.pool = checked.pool;
   job.devices = checked.devices();
   job.condition_bytes = checked.condition_bytes;
-  job.accepted = job.last_event = job.stage_since = clock_.Monotonic();
+  job.accepted = job.last_event = job.stage_since = ports_.clock.Monotonic();
   job.deadline = job.accepted + checked.timeout;
   return job;
 }

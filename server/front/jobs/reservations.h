@@ -4,20 +4,19 @@
 
 #include <string>
 
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/quotes.h"
-#include "server/front/jobs/replica.h"
 #include "server/front/jobs/stored_videos.h"
-#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Reservations {
  public:
-  Reservations(JobTable& jobs, Quotes& quotes, StoredVideos& stored, const MediaStore& media,
-               const Replica& replica, const Clock& clock);
+  Reservations(DispatcherState& state, const DispatcherPorts& ports, Quotes& quotes,
+               StoredVideos& stored)
+      : state_(state), ports_(ports), quotes_(quotes), stored_(stored) {}
 
   // The video as it is to be written. It counts under the id that it is given, until it is adopted
   // or its reservation is dropped.
@@ -30,12 +29,10 @@ class Reservations {
   void Reserve(NewJob request, bool reaped, Answer<Video> done);
   ActiveJob Make(const NewJob& request, CheckedRequest checked, Video video) const;
 
-  JobTable& jobs_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
   Quotes& quotes_;
   StoredVideos& stored_;
-  const MediaStore& media_;
-  const Replica& replica_;
-  const Clock& clock_;
 };
 
 }  // namespace reel::front

@@ -24,7 +24,7 @@ absl::StatusOr<T> Wait(Call call) {
 
 absl::Status RestartOfFront::Recover() {
   REEL_ASSIGN_OR_RETURN(const auto live, Wait<std::vector<JobRow>>([&](auto done) {
-                          parts_.store.Live(std::move(done));
+                          ports_.store.Live(std::move(done));
                         }));
   REEL_RETURN_IF_ERROR(TakeReplica());
   REEL_RETURN_IF_ERROR(KeepFiles());
@@ -35,11 +35,11 @@ absl::Status RestartOfFront::Recover() {
 
 absl::Status RestartOfFront::TakeReplica() {
   REEL_ASSIGN_OR_RETURN(Replica::Kept kept, Wait<Blobs>([&](auto done) {
-                          parts_.store.Blobs(Replica::kKind, std::move(done));
+                          ports_.store.Blobs(Replica::kKind, std::move(done));
                         }));
-  Replica& replica = parts_.replica;
+  Replica& replica = state_.replica;
   if (replica.TakeUp(std::move(kept))) {
-    parts_.store.PutBlob(Replica::kKind, replica.name(), replica.what());
+    ports_.store.PutBlob(Replica::kKind, replica.name(), replica.what());
     Log(LogLevel::kInfo, "names of new videos begin with a new replica",
         {{"replica", replica.name()}});
   }
@@ -48,43 +48,43 @@ absl::Status RestartOfFront::TakeReplica() {
 
 absl::Status RestartOfFront::KeepFiles() {
   REEL_ASSIGN_OR_RETURN(const auto files, Wait<std::vector<StoredFile>>([&](auto done) {
-                          parts_.store.Files(std::move(done));
+                          ports_.store.Files(std::move(done));
                         }));
   std::vector<MediaStore::Kept> kept;
   for (const StoredFile& file : files) {
     // What was growing begins anew.
     kept.push_back({file.id, file.finished ? file.attempt : 0, file.num_conditions});
-    if (file.finished) parts_.ledger.AddStored(file.tenant, file.media_bytes);
+    if (file.finished) state_.ledger.AddStored(file.tenant, file.media_bytes);
   }
-  return parts_.media.KeepOnly(kept, parts_.clock.Wall()).status();
+  return ports_.media.KeepOnly(kept, ports_.clock.Wall()).status();
 }
 
 absl::Status RestartOfFront::LearnAgain() {
-  JobStore& store = parts_.store;
+  JobStore& store = ports_.store;
   REEL_ASSIGN_OR_RETURN(const Blobs cards,
                         Wait<Blobs>([&](auto done) { store.Blobs("card", std::move(done)); }));
   REEL_ASSIGN_OR_RETURN(const Blobs costs,
                         Wait<Blobs>([&](auto done) { store.Blobs("costs", std::move(done)); }));
   for (const auto& [name, bytes] : cards) {
-    auto card = parts_.serializer.ParseCard(bytes);
-    if (card.ok()) parts_.fleet.SetCard(*card);
+    auto card = ports_.serializer.ParseCard(bytes);
+    if (card.ok()) state_.fleet.SetCard(*card);
   }
-  for (const auto& [name, bytes] : costs) parts_.costs.Parse(bytes);
+  for (const auto& [name, bytes] : costs) state_.costs.Parse(bytes);
   REEL_ASSIGN_OR_RETURN(const Blobs uses,
                         Wait<Blobs>([&](auto done) { store.Blobs("use", std::move(done)); }));
   for (const auto& [tenant, use] : uses) {
-    parts_.ledger.TakeUp(tenant, use, parts_.clock.Monotonic(), parts_.clock.Wall());
+    state_.ledger.TakeUp(tenant, use, ports_.clock.Monotonic(), ports_.clock.Wall());
   }
   return absl::OkStatus();
 }
 
 void RestartOfFront::Forget(const JobRow& row) {
-  const bool in_log = parts_.options.alone || ReplicaOf(row.id) == parts_.replica.name();
+  const bool in_log = state_.options.alone || ReplicaOf(row.id) == state_.replica.name();
   if (!in_log) return;  // of when this server was alone: its node brings it into the log
   const bool began = row.state != RowState::kQueued || !row.restarts.empty();
   if (!began) never_begun_.insert(row.id);
-  parts_.media.RemoveConditions(row.id, row.num_conditions);
-  parts_.store.Remove(row.id, nullptr);
+  ports_.media.RemoveConditions(row.id, row.num_conditions);
+  ports_.store.Remove(row.id, nullptr);
 }
 
 }  // namespace reel::front

@@ -9,34 +9,16 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/jobs/replica.h"
-#include "server/front/jobs/tenant_ledger.h"
-#include "server/front/jobs/video_serializer.h"
-#include "server/front/scheduling/cost_model.h"
-#include "server/front/scheduling/job_options.h"
-#include "server/front/store/job_store.h"
-#include "server/front/store/media_store.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 
 namespace reel::front {
 
 // Before anything else runs.
 class RestartOfFront {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobStore& store;
-    MediaStore& media;
-    const VideoSerializer& serializer;
-    Replica& replica;
-    Fleet& fleet;
-    CostModel& costs;
-    TenantLedger& ledger;
-    const JobOptions& options;
-    const Clock& clock;
-  };
-  explicit RestartOfFront(const Parts& parts) : parts_(parts) {}
+  RestartOfFront(DispatcherState& state, const DispatcherPorts& ports)
+      : state_(state), ports_(ports) {}
 
   // Blocks.
   absl::Status Recover();
@@ -49,7 +31,8 @@ class RestartOfFront {
   absl::Status LearnAgain();
   void Forget(const JobRow& row);
 
-  const Parts parts_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
   std::set<std::string> never_begun_;
 };
 

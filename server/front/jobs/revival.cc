@@ -11,18 +11,9 @@
 
 namespace reel::front {
 
-Revival::Revival(const Admission& admission, const Fleet& fleet, const CostModel& costs,
-                 const ByteQuota& bytes, const MediaStore& media, const Clock& clock)
-    : admission_(admission),
-      fleet_(fleet),
-      costs_(costs),
-      bytes_(bytes),
-      media_(media),
-      clock_(clock) {}
-
 ActiveJob Revival::Revive(JobRow row, const Video& video, uint64_t after,
                           int64_t condition_bytes) const {
-  const absl::Duration now = clock_.Monotonic();
+  const absl::Duration now = ports_.clock.Monotonic();
   ActiveJob job(Phase::kQueued);
   job.id = row.id;
   job.tenant = row.tenant;
@@ -30,26 +21,26 @@ ActiveJob Revival::Revive(JobRow row, const Video& video, uint64_t after,
   job.row = std::move(row);
   job.row.video.clear();
   job.priority = video.priority;
-  job.log = std::make_shared<LoggedJob>(video, after, media_);
+  job.log = std::make_shared<LoggedJob>(video, after, ports_.media);
   const absl::Duration asked = video.deadline - video.create_time;
-  const absl::Duration left = std::clamp(video.deadline - clock_.Wall(), absl::ZeroDuration(),
+  const absl::Duration left = std::clamp(video.deadline - ports_.clock.Wall(), absl::ZeroDuration(),
                                          std::max(asked, absl::ZeroDuration()));
   job.accepted = job.last_event = job.stage_since = now;
   job.deadline = now + left;
   job.need.model = video.spec.model;
   job.need.worker = video.spec.worker;
   admission_.ExpandProfile(video.spec.kernels, job.need);
-  if (const model::ModelCard* card = fleet_.FindCard(job.need.model)) {
+  if (const model::ModelCard* card = state_.fleet.FindCard(job.need.model)) {
     job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
     // As one that this server has let in itself: else those that come later would be quoted for
     // less than those that a worker holds, and go before them.
     job.need.shape.where = WhereOf(job.need);
-    const std::vector<KindCost> kinds = CostsByKind(fleet_, costs_, job.need);
+    const std::vector<KindCost> kinds = CostsByKind(state_.fleet, state_.costs, job.need);
     job.need.shape.where = kinds.front().where;
     job.cost = kinds.front().cost;
     job.devices = kinds.front().devices;
-    job.pool = PoolCostOf(fleet_, kinds);
-    job.need.memory_bytes = PeakMemoryOf(fleet_, costs_, job.need);
+    job.pool = PoolCostOf(state_.fleet, kinds);
+    job.need.memory_bytes = PeakMemoryOf(state_.fleet, state_.costs, job.need);
   }
   job.condition_bytes = condition_bytes;
   Reserve(job, video.spec);
@@ -57,8 +48,8 @@ ActiveJob Revival::Revive(JobRow row, const Video& video, uint64_t after,
 }
 
 std::string Revival::WhereOf(const Need& need) const {
-  for (const auto& [name, worker] : fleet_.workers()) {
-    if (fleet_.Suits(worker, need)) return fleet_.WhereOf(worker, need.model);
+  for (const auto& [name, worker] : state_.fleet.workers()) {
+    if (state_.fleet.Suits(worker, need)) return state_.fleet.WhereOf(worker, need.model);
   }
   return "";
 }
@@ -70,9 +61,9 @@ void Revival::Reserve(ActiveJob& job, const model::GenerationSpec& spec) const {
     shape.frames = spec.num_frames;
     shape.frame_pixels = int64_t{spec.width} * spec.height * spec.num_frames;
   }
-  const TenantBytes tenant = bytes_.Of(job.tenant);
+  const TenantBytes tenant = state_.bytes.Of(job.tenant);
   job.reserved_bytes =
-      ReservationFor(costs_.Output(shape), job.condition_bytes, tenant).value_or(0);
+      ReservationFor(state_.costs.Output(shape), job.condition_bytes, tenant).value_or(0);
 }
 
 }  // namespace reel::front

@@ -7,19 +7,16 @@
 
 #include "server/front/jobs/active_job.h"
 #include "server/front/jobs/admission.h"
-#include "server/front/jobs/byte_quota.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/scheduling/cost_model.h"
-#include "server/front/store/media_store.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 
 namespace reel::front {
 
 // Confined to one thread. What it is given outlives it.
 class Revival {
  public:
-  Revival(const Admission& admission, const Fleet& fleet, const CostModel& costs,
-          const ByteQuota& bytes, const MediaStore& media, const Clock& clock);
+  Revival(const DispatcherState& state, const DispatcherPorts& ports, const Admission& admission)
+      : state_(state), ports_(ports), admission_(admission) {}
 
   // Queued, with what is left of its time. Numbers of its log are above `after`. `condition_bytes`:
   // of the files that came with it.
@@ -30,12 +27,9 @@ class Revival {
   std::string WhereOf(const Need& need) const;
   void Reserve(ActiveJob& job, const model::GenerationSpec& spec) const;
 
+  const DispatcherState& state_;
+  const DispatcherPorts& ports_;
   const Admission& admission_;
-  const Fleet& fleet_;
-  const CostModel& costs_;
-  const ByteQuota& bytes_;
-  const MediaStore& media_;
-  const Clock& clock_;
 };
 
 }  // namespace reel::front

@@ -18,63 +18,39 @@ constexpr size_t kMostLearned = 100;
 
 }  // namespace
 
-Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
+Scheduler::Scheduler(const JobOptions& options, const DispatcherPorts& ports, EndJournal& journal,
+                     EndListener* listener, FramesComparer* comparer,
                      std::function<void(Task)> post)
-    : options_(options),
-      parts_(parts),
-      thread_(std::move(post)),
-      replica_(options_.replica),
-      jobs_(parts.clock),
-      fleet_(options_),
-      bytes_(jobs_, ledger_, options_),
-      experiments_(options_.experiments),
-      shadow_queue_(options_.experiments),
-      removals_(replica_),
-      states_(jobs_, fleet_, costs_, share_, options_),
-      records_(parts.store, parts.media, parts.serializer, removals_, thread_),
-      charges_(ledger_, records_, parts.clock),
-      slots_(jobs_, fleet_, share_, parts.pool, parts.observer, parts.clock),
-      limits_(fleet_, costs_, parts.pool),
-      progress_(fleet_, parts.clock),
-      heartbeats_(jobs_, states_, progress_, options_, parts.clock),
-      admission_(options_, fleet_, costs_),
-      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, states_, fleet_, costs_, options_,
-             parts.clock}),
-      quotes_(admission_, load_, quarantine_, fleet_, parts.clock),
-      stored_({jobs_, records_, removals_, parts.media, ledger_, replica_, thread_, parts.clock}),
-      states_to_keep_(jobs_, bytes_, parts.end_journal, thread_, options_.state),
-      endings_({jobs_, records_, slots_, timers_, ledger_, charges_, experiments_, removals_,
-                shadow_queue_, parts.media, parts.observer, parts.end_listener, parts.end_journal,
-                thread_, options_, parts.clock}),
-      finishing_({jobs_, slots_, endings_, costs_, charges_, bytes_, states_to_keep_, parts.media,
-                  parts.observer, thread_, parts.clock}),
-      recovery_({jobs_, records_, slots_, endings_, progress_, quarantine_, fleet_, costs_,
-                 parts.media, parts.observer, parts.clock}),
-      reports_({jobs_, records_, fleet_, costs_, bytes_, progress_, endings_, limits_,
-                parts.observer, parts.clock}),
-      revival_(admission_, fleet_, costs_, bytes_, parts.media, parts.clock),
-      adoption_({jobs_, records_, slots_, endings_, share_, timers_, progress_, revival_, load_,
-                 parts.media}),
-      reservations_(jobs_, quotes_, stored_, parts.media, replica_, parts.clock),
-      drain_(drain_state_, jobs_, timers_, parts.clock),
-      parking_(jobs_, fleet_, slots_, progress_, parts.observer),
-      models_(fleet_, parts.pool, jobs_, endings_, parts.clock, options_.models),
-      shadows_({jobs_, fleet_, slots_, limits_, admission_, costs_, shadow_queue_, experiments_,
-                drain_state_, parts.media, parts.pool, parts.observer, parts.comparer, thread_}),
-      assigner_({jobs_, fleet_, costs_, slots_, endings_, limits_, parts.media, parts.pool, thread_,
-                 parts.clock}),
-      runner_(states_, assigner_, parking_, models_, parts.observer, parts.clock) {
-  for (const auto& [tenant, of_tenant] : options_.tenants) {
-    share_.SetWeight(tenant, of_tenant.weight);
-  }
-}
+    : ports_(ports),
+      state_(options, ports.clock, std::move(post)),
+      records_(state_, ports_),
+      slots_(state_.jobs, state_.fleet, state_.share, ports.pool, ports.observer, ports.clock),
+      limits_(state_.fleet, state_.costs, ports.pool),
+      progress_(state_.fleet, ports.clock),
+      heartbeats_(state_, progress_, ports.clock),
+      admission_(state_.options, state_.fleet, state_.costs),
+      load_(state_, ports_),
+      quotes_(admission_, load_, state_.quarantine, state_.fleet, ports.clock),
+      stored_(state_, ports_, records_),
+      states_to_keep_(state_.jobs, state_.bytes, journal, state_.thread, state_.options.state),
+      endings_(state_, ports_, records_, slots_, journal, listener),
+      finishing_(state_, ports_, records_, slots_, endings_, states_to_keep_),
+      recovery_(state_, ports_, records_, slots_, endings_, progress_),
+      reports_(state_, ports_, records_, progress_, endings_, limits_),
+      adoption_(state_, ports_, admission_, records_, endings_, progress_),
+      reservations_(state_, ports_, quotes_, stored_),
+      drain_(state_, ports.clock),
+      parking_(state_.jobs, state_.fleet, slots_, progress_, ports.observer),
+      models_(state_.fleet, ports.pool, state_.jobs, endings_, ports.clock, options.models),
+      shadows_(state_, ports_, slots_, limits_, admission_, comparer),
+      assigner_(state_, ports_, slots_, endings_, limits_),
+      runner_(state_, assigner_, parking_, models_, ports.observer, ports.clock) {}
 
 absl::Status Scheduler::Recover() {
-  RestartOfFront restart({parts_.store, parts_.media, parts_.serializer, replica_, fleet_, costs_,
-                          ledger_, options_, parts_.clock});
+  RestartOfFront restart(state_, ports_);
   REEL_RETURN_IF_ERROR(restart.Recover());
   never_begun_ = restart.TakeNeverBegun();
-  timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic());
+  state_.timers.Set({TimerKind::kTick, {}}, ports_.clock.Monotonic());
   return absl::OkStatus();
 }
 
@@ -82,34 +58,34 @@ void Scheduler::Reserve(NewJob job, Answer<Video> done) {
   const bool detached = !job.bound;
   reservations_.Reserve(std::move(job), [this, detached, done = std::move(done)](
                                             absl::StatusOr<Video> reserved) mutable {
-    if (!reserved.ok()) parts_.observer.JobRefused(reserved.status(), detached);
+    if (!reserved.ok()) ports_.observer.JobRefused(reserved.status(), detached);
     done(std::move(reserved));
   });
 }
 
 absl::StatusOr<WorkerInfo> Scheduler::RestoreWorker(const std::string& worker) {
-  const FleetWorker* found = fleet_.Find(worker);
+  const FleetWorker* found = state_.fleet.Find(worker);
   if (found == nullptr) {
     ErrorDetails details;
     details.metadata["worker"] = worker;
     return MakeError(Reason::kWorkerNotFound, absl::StrCat("No worker has this name: ", worker),
                      details);
   }
-  parts_.pool.Restore(worker);
+  ports_.pool.Restore(worker);
   return found->info;
 }
 
 void Scheduler::LearnCard(const std::string& card) {
-  const auto parsed = parts_.serializer.ParseCard(card);
+  const auto parsed = ports_.serializer.ParseCard(card);
   // What a worker of this server has said of it stands.
   if (!parsed.ok()) return;
-  if (fleet_.FindCard(parsed->name) == nullptr) fleet_.SetCard(*parsed);
+  if (state_.fleet.FindCard(parsed->name) == nullptr) state_.fleet.SetCard(*parsed);
   // One without models of its own serves those of others.
-  std::vector<std::string> served = fleet_.served();
+  std::vector<std::string> served = state_.fleet.served();
   const bool is_news = std::count(served.begin(), served.end(), parsed->name) == 0;
-  if (!options_.models.empty() || !is_news || served.size() >= kMostLearned) return;
+  if (!state_.options.models.empty() || !is_news || served.size() >= kMostLearned) return;
   served.push_back(parsed->name);
-  fleet_.SetServed(std::move(served));
+  state_.fleet.SetServed(std::move(served));
 }
 
 void Scheduler::SetKernelsElsewhere(
@@ -117,19 +93,19 @@ void Scheduler::SetKernelsElsewhere(
   KernelsElsewhere::Lists lists;
   for (const auto& [model, serialized] : kernels) {
     for (const std::string& bytes : serialized) {
-      auto list = parts_.serializer.ParseKernels(bytes);
+      auto list = ports_.serializer.ParseKernels(bytes);
       if (list.ok()) lists[model].push_back(*std::move(list));
     }
   }
-  fleet_.elsewhere().Set(std::move(lists));
+  state_.fleet.elsewhere().Set(std::move(lists));
 }
 
 void Scheduler::Settle() {
   if (!TakeChanged()) return;
   gauges_stale_ = true;
   models_.EndStranded();
-  if (!drain_state_.closed) shadows_.MakeWay();
-  runner_.Run(drain_state_.closed);
+  if (!state_.drain.closed) shadows_.MakeWay();
+  runner_.Run(state_.drain.closed);
   if (drain_.reached()) {
     SaveCosts();
     drain_.Answer();
@@ -148,27 +124,27 @@ void Scheduler::On(const WorkerReport& from, JobFailed& event) {
 }
 
 bool Scheduler::TakeChanged() {
-  const bool jobs = jobs_.TakeChanged();
-  return fleet_.TakeChanged() || jobs;
+  const bool jobs = state_.jobs.TakeChanged();
+  return state_.fleet.TakeChanged() || jobs;
 }
 
 absl::Duration Scheduler::RunTimers() {
-  for (const Timer& timer : timers_.Take(parts_.clock.Monotonic())) {
+  for (const Timer& timer : state_.timers.Take(ports_.clock.Monotonic())) {
     Fire(timer);
     Settle();
   }
   if (std::exchange(gauges_stale_, false)) {
-    QueueGauges gauges = load_.Gauges(options_.max_backlog_seconds * fleet_.NumReady());
-    gauges.device_capacity_seconds = options_.max_backlog_seconds;
-    parts_.observer.Gauges(gauges);
+    QueueGauges gauges = load_.Gauges(state_.options.max_backlog_seconds * state_.fleet.NumReady());
+    gauges.device_capacity_seconds = state_.options.max_backlog_seconds;
+    ports_.observer.Gauges(gauges);
   }
-  const auto next = timers_.next();
+  const auto next = state_.timers.next();
   if (!next) return absl::InfiniteDuration();
-  return std::max(*next - parts_.clock.Monotonic(), absl::ZeroDuration());
+  return std::max(*next - ports_.clock.Monotonic(), absl::ZeroDuration());
 }
 
 void Scheduler::Fire(const Timer& timer) {
-  ActiveJob* job = jobs_.Find(timer.job);
+  ActiveJob* job = state_.jobs.Find(timer.job);
   switch (timer.kind) {
     case TimerKind::kCloseAdmission:
       return drain_.CloseAdmission();
@@ -185,15 +161,15 @@ void Scheduler::Fire(const Timer& timer) {
 void Scheduler::Tick() {
   ++ticks_;
   // What was learned since they came counts for all alike, or equals would change places.
-  for (auto& [id, job] : jobs_) {
+  for (auto& [id, job] : state_.jobs) {
     if (!job.waits() || job.need.shape.passes.empty()) continue;
-    job.cost = costs_.Predict(job.need.shape);
-    job.pool = PoolCostOf(fleet_, CostsByKind(fleet_, costs_, job.need));
-    job.need.memory_bytes = PeakMemoryOf(fleet_, costs_, job.need);
+    job.cost = state_.costs.Predict(job.need.shape);
+    job.pool = PoolCostOf(state_.fleet, CostsByKind(state_.fleet, state_.costs, job.need));
+    job.need.memory_bytes = PeakMemoryOf(state_.fleet, state_.costs, job.need);
   }
-  timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic() + heartbeats_.period());
+  state_.timers.Set({TimerKind::kTick, {}}, ports_.clock.Monotonic() + heartbeats_.period());
   heartbeats_.Beat();
-  jobs_.MarkChanged();  // time alone may decide who should go before whom
+  state_.jobs.MarkChanged();  // time alone may decide who should go before whom
   shadows_.Tick();
   gauges_stale_ = true;
   if (ticks_ % kTicksPerReap == 0) stored_.Reap(nullptr);
@@ -201,7 +177,7 @@ void Scheduler::Tick() {
 }
 
 void Scheduler::SaveCosts() {
-  if (costs_.TakeChanged()) parts_.store.PutBlob("costs", "cells", costs_.Serialize());
+  if (state_.costs.TakeChanged()) ports_.store.PutBlob("costs", "cells", state_.costs.Serialize());
 }
 
 }  // namespace reel::front

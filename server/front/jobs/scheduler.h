@@ -14,74 +14,42 @@
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/adoption.h"
 #include "server/front/jobs/assignment.h"
-#include "server/front/jobs/byte_quota.h"
-#include "server/front/jobs/charges.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/drain.h"
 #include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/end_listener.h"
 #include "server/front/jobs/endings.h"
-#include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/finishing.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/heartbeats.h"
-#include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_records.h"
-#include "server/front/jobs/job_table.h"
 #include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/model_changes.h"
-#include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/parking.h"
 #include "server/front/jobs/plan_runner.h"
 #include "server/front/jobs/progress_log.h"
-#include "server/front/jobs/quarantine.h"
 #include "server/front/jobs/quotes.h"
 #include "server/front/jobs/recovery.h"
-#include "server/front/jobs/removals.h"
-#include "server/front/jobs/replica.h"
 #include "server/front/jobs/reports.h"
 #include "server/front/jobs/reservations.h"
 #include "server/front/jobs/restart.h"
-#include "server/front/jobs/revival.h"
-#include "server/front/jobs/shadows/shadow_queue.h"
 #include "server/front/jobs/shadows/shadows.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/state_keeping.h"
-#include "server/front/jobs/state_source.h"
 #include "server/front/jobs/step_limits.h"
 #include "server/front/jobs/stored_videos.h"
-#include "server/front/jobs/tenant_ledger.h"
-#include "server/front/jobs/timer_queue.h"
-#include "server/front/jobs/video_serializer.h"
-#include "server/front/scheduling/cost_model.h"
-#include "server/front/scheduling/job_options.h"
-#include "server/front/scheduling/queue_order.h"
-#include "server/front/store/job_store.h"
-#include "server/front/store/media_store.h"
-#include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
-
-// What the scheduler works with; all of it outlives it.
-struct SchedulerParts {
-  JobStore& store;
-  MediaStore& media;
-  WorkerPool& pool;
-  JobObserver& observer;
-  const Clock& clock;
-  const VideoSerializer& serializer;
-  EndJournal& end_journal;
-  EndListener* end_listener = nullptr;  // may be missing
-  FramesComparer* comparer = nullptr;   // missing: experiments have no shadow renders
-};
 
 // Confined to one thread, but for Recover, which comes before it, draining() and fleet()'s
 // snapshots. Whoever calls an event calls Settle after it, before the next one.
 class Scheduler {
  public:
   using Task = OwnThread::Task;
-  // `post` brings a task to the scheduler's thread, from any other.
-  Scheduler(const JobOptions& options, const SchedulerParts& parts, std::function<void(Task)> post);
+  // `post` brings a task to the scheduler's thread, from any other. `listener` may be missing, and
+  // `comparer`: then experiments have no shadow renders.
+  Scheduler(const JobOptions& options, const DispatcherPorts& ports, EndJournal& journal,
+            EndListener* listener, FramesComparer* comparer, std::function<void(Task)> post);
 
   // Before anything else; blocks.
   absl::Status Recover();
@@ -107,7 +75,7 @@ class Scheduler {
   }
 
   void SetAdapters(std::vector<RegisteredAdapter> adapters) {
-    fleet_.SetAdapters(std::move(adapters));
+    state_.fleet.SetAdapters(std::move(adapters));
   }
   void SetModels(std::vector<ModelSource> models) {
     shadows_.GiveUp();
@@ -137,7 +105,7 @@ class Scheduler {
   void LearnCard(const std::string& card);
   void SetKernelsElsewhere(const std::map<std::string, std::vector<std::string>>& kernels);
   void SetKeptStates(std::map<std::string, int64_t> bytes) {
-    ledger_.SetStates(std::move(bytes));
+    state_.ledger.SetStates(std::move(bytes));
     gauges_stale_ = true;
   }
 
@@ -155,14 +123,14 @@ class Scheduler {
   }
 
   // Thread-safe: true from the start of a drain.
-  bool draining() const { return drain_state_.begun; }
-  const Fleet& fleet() const { return fleet_; }
-  const Replica& replica() const { return replica_; }
+  bool draining() const { return state_.drain.begun; }
+  const Fleet& fleet() const { return state_.fleet; }
+  const Replica& replica() const { return state_.replica; }
   // Thread-safe after Recover: videos that no worker of the process before had begun.
   const std::set<std::string>& never_begun() const { return never_begun_; }
   // Thread-safe.
-  std::vector<ExperimentReport> experiments() const { return experiments_.Reports(); }
-  size_t num_active() const { return jobs_.size(); }
+  std::vector<ExperimentReport> experiments() const { return state_.experiments.Reports(); }
+  size_t num_active() const { return state_.jobs.size(); }
 
  private:
   // What a worker can say, each with the class that it belongs to.
@@ -183,33 +151,14 @@ class Scheduler {
   void Fire(const Timer& timer);
   void Tick();
 
-  const JobOptions options_;
-  const SchedulerParts parts_;
-  const OwnThread thread_;
-
-  // State.
-  Replica replica_;
+  const DispatcherPorts ports_;
+  DispatcherState state_;
   std::set<std::string> never_begun_;
-  JobTable jobs_;
-  TimerQueue timers_;
-  DrainState drain_state_;
-  Fleet fleet_;
-  CostModel costs_;
-  FairShare share_;
-  TenantLedger ledger_;
-  ByteQuota bytes_;
-  Quarantine quarantine_;
-  ExperimentBoard experiments_;
-  ShadowQueue shadow_queue_;
-  Removals removals_;
   int64_t ticks_ = 0;
   bool gauges_stale_ = true;
 
-  const StateSource states_;
-
   // What changes it, each after those that it may call.
   JobRecords records_;
-  Charges charges_;
   Slots slots_;
   StepLimits limits_;
   ProgressLog progress_;
@@ -223,7 +172,6 @@ class Scheduler {
   Finishing finishing_;
   Recovery recovery_;
   Reports reports_;
-  Revival revival_;
   Adoption adoption_;
   Reservations reservations_;
   Drain drain_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/removals.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -27,15 +28,15 @@ absl::Status NotFinal(const std::string& id) {
 
 void StoredVideos::Find(const Reach& reach, const std::string& id,
                         Answer<std::shared_ptr<Job>> done) {
-  if (const ActiveJob* job = parts_.jobs.FindOf(reach, id))
+  if (const ActiveJob* job = state_.jobs.FindOf(reach, id))
     return done(std::shared_ptr<Job>(job->log));
   // Another tenant's goes the same way as an unknown one, so that time tells nothing either.
-  parts_.records.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
+  records_.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
     if (!row.ok()) return done(row.status());
-    if (!row->has_value() || !reach.Covers((*row)->tenant) || parts_.jobs.Find(id) != nullptr) {
-      return done(parts_.replica.NotFound(id));
+    if (!row->has_value() || !reach.Covers((*row)->tenant) || state_.jobs.Find(id) != nullptr) {
+      return done(state_.replica.NotFound(id));
     }
-    auto stored = parts_.records.ReadBack(**row);
+    auto stored = records_.ReadBack(**row);
     if (!stored.ok()) return done(stored.status());
     done(std::shared_ptr<Job>(*std::move(stored)));
   });
@@ -49,7 +50,7 @@ void StoredVideos::List(const ListQuery& query, Answer<ListPage> done) {
   page.before_id = query.before_id;
   page.oldest_first = query.oldest_first;
   page.limit = query.page_size + 1;  // one more shows whether there is more
-  parts_.records.Page(std::move(page), [this, query, done = std::move(done)](auto rows) mutable {
+  records_.Page(std::move(page), [this, query, done = std::move(done)](auto rows) mutable {
     if (!rows.ok()) return done(rows.status());
     const auto size = static_cast<size_t>(query.page_size);
     ListPage found;
@@ -57,7 +58,7 @@ void StoredVideos::List(const ListQuery& query, Answer<ListPage> done) {
     if (found.more) rows->resize(size);
     for (const JobRow& row : *rows) {
       // One that cannot be read costs itself alone; the log has been told.
-      auto video = parts_.records.Read(row);
+      auto video = records_.Read(row);
       if (video.ok()) found.videos.push_back(*std::move(video));
     }
     if (found.videos.empty() && found.more) {
@@ -71,50 +72,50 @@ void StoredVideos::List(const ListQuery& query, Answer<ListPage> done) {
 }
 
 void StoredVideos::Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
-  if (parts_.jobs.FindOf(reach, id) != nullptr) return done(NotFinal(id));
-  parts_.records.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
+  if (state_.jobs.FindOf(reach, id) != nullptr) return done(NotFinal(id));
+  records_.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
     if (!row.ok()) return done(row.status());
-    if (!row->has_value() || !reach.Covers((*row)->tenant) || parts_.jobs.Find(id) != nullptr) {
-      return done(parts_.replica.NotFound(id));
+    if (!row->has_value() || !reach.Covers((*row)->tenant) || state_.jobs.Find(id) != nullptr) {
+      return done(state_.replica.NotFound(id));
     }
     Remove(**row, std::move(done));
   });
 }
 
 void StoredVideos::Remove(const JobRow& row, JobStore::Done done) {
-  if (!parts_.removals.Begin(row.id)) return done(parts_.replica.NotFound(row.id));
+  if (!state_.removals.Begin(row.id)) return done(state_.replica.NotFound(row.id));
   auto finish = [this, row, done = std::move(done)](absl::Status status) mutable {
     OnRemoved(row, status);
     done(std::move(status));
   };
-  parts_.media.Remove(
+  ports_.media.Remove(
       row.id, row.attempt,
-      parts_.thread.Here<absl::Status>(
+      state_.thread.Here<absl::Status>(
           [this, id = row.id, finish = std::move(finish)](absl::Status removed) mutable {
             if (!removed.ok()) return finish(std::move(removed));
-            parts_.records.Remove(id, std::move(finish));
+            records_.Remove(id, std::move(finish));
           }));
 }
 
 void StoredVideos::OnRemoved(const JobRow& row, const absl::Status& status) {
-  parts_.removals.End(row.id);
+  state_.removals.End(row.id);
   if (status.ok()) {
     // Only a success has media that are counted.
     const bool counted = row.state == RowState::kSucceeded;
-    parts_.ledger.AddStored(row.tenant, counted ? -row.media_bytes : 0);
+    state_.ledger.AddStored(row.tenant, counted ? -row.media_bytes : 0);
   } else {
     Log(LogLevel::kError, "A video could not be removed", {{"video", row.id}, {"error", status}});
   }
 }
 
 void StoredVideos::Reap(absl::AnyInvocable<void()> done) {
-  parts_.records.Expired(parts_.clock.Wall(), kReapAtOnce,
-                         [this, done = std::move(done)](auto rows) mutable {
-                           if (rows.ok() && !rows->empty()) {
-                             return RemoveAll(*rows, std::move(done));
-                           }
-                           if (done) done();
-                         });
+  records_.Expired(ports_.clock.Wall(), kReapAtOnce,
+                   [this, done = std::move(done)](auto rows) mutable {
+                     if (rows.ok() && !rows->empty()) {
+                       return RemoveAll(*rows, std::move(done));
+                     }
+                     if (done) done();
+                   });
 }
 
 void StoredVideos::RemoveAll(const std::vector<JobRow>& rows, absl::AnyInvocable<void()> done) {

@@ -7,33 +7,18 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_service.h"
-#include "server/front/jobs/job_table.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/jobs/removals.h"
-#include "server/front/jobs/replica.h"
-#include "server/front/jobs/tenant_ledger.h"
-#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
-// Confined to the dispatcher's thread.
+// Confined to the dispatcher's thread. What it is given outlives it.
 class StoredVideos {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    JobTable& jobs;
-    JobRecords& records;
-    Removals& removals;
-    MediaStore& media;
-    TenantLedger& ledger;
-    const Replica& replica;
-    const OwnThread& thread;
-    const Clock& clock;
-  };
-  explicit StoredVideos(const Parts& parts) : parts_(parts) {}
+  StoredVideos(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records)
+      : state_(state), ports_(ports), records_(records) {}
 
   // One that has not ended is found, too.
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
@@ -48,7 +33,9 @@ class StoredVideos {
   void OnRemoved(const JobRow& row, const absl::Status& status);
   void RemoveAll(const std::vector<JobRow>& rows, absl::AnyInvocable<void()> done);
 
-  const Parts parts_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  JobRecords& records_;
 };
 
 }  // namespace reel::front

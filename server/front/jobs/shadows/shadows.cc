@@ -25,24 +25,24 @@ bool Shadows::Idle(const FleetWorker& worker) const {
 }
 
 bool Shadows::AnyWaits() const {
-  return std::any_of(parts_.jobs.begin(), parts_.jobs.end(),
+  return std::any_of(state_.jobs.begin(), state_.jobs.end(),
                      [](const auto& entry) { return entry.second.runnable(); });
 }
 
 void Shadows::Tick() {
   std::set<std::string> idle;
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
+  for (const auto& [name, worker] : state_.fleet.workers()) {
     if (Idle(worker)) idle.insert(name);
   }
   std::swap(idle, idle_);
-  const bool may = parts_.comparer != nullptr && !running_ && !parts_.drain.begun && !AnyWaits() &&
-                   !parts_.media.Usage().full();
+  const bool may = comparer_ != nullptr && !running_ && !state_.drain.begun && !AnyWaits() &&
+                   !ports_.media.Usage().full();
   if (!may) return;
   for (const std::string& name : idle_) {
-    FleetWorker* worker = idle.contains(name) ? parts_.fleet.Find(name) : nullptr;
+    FleetWorker* worker = idle.contains(name) ? state_.fleet.Find(name) : nullptr;
     if (worker == nullptr) continue;
     auto candidate =
-        parts_.queue.Take([&](const ShadowCandidate& one) { return Suits(*worker, one); });
+        state_.shadow_queue.Take([&](const ShadowCandidate& one) { return Suits(*worker, one); });
     if (candidate) return Begin(*worker, *std::move(candidate));
   }
 }
@@ -53,10 +53,10 @@ Need Shadows::NeedOf(const ShadowCandidate& candidate) const {
   need.worker = candidate.worker;
   model::KernelSelection kernels;
   kernels.profile = candidate.other.profile;
-  parts_.admission.ExpandProfile(kernels, need);
-  if (const model::ModelCard* card = parts_.fleet.FindCard(need.model)) {
+  admission_.ExpandProfile(kernels, need);
+  if (const model::ModelCard* card = state_.fleet.FindCard(need.model)) {
     need.shape = ShapeOf(candidate.spec, *card, Admission::PlanName(need));
-    need.memory_bytes = parts_.costs.PeakMemory(need.shape);
+    need.memory_bytes = state_.costs.PeakMemory(need.shape);
   }
   return need;
 }
@@ -64,15 +64,15 @@ Need Shadows::NeedOf(const ShadowCandidate& candidate) const {
 bool Shadows::Suits(const FleetWorker& worker, const ShadowCandidate& candidate) const {
   if (candidate.worker != worker.info.name) return false;
   const Need need = NeedOf(candidate);
-  return !need.shape.passes.empty() && parts_.fleet.CheckServed(need.model).ok() &&
-         parts_.fleet.CanTake(worker, need, {});
+  return !need.shape.passes.empty() && state_.fleet.CheckServed(need.model).ok() &&
+         state_.fleet.CanTake(worker, need, {});
 }
 
 void Shadows::Begin(FleetWorker& worker, ShadowCandidate candidate) {
   // Its owner may have deleted it.
-  if (!parts_.media.Open(candidate.video, candidate.attempt, std::nullopt).ok()) return;
+  if (!ports_.media.Open(candidate.video, candidate.attempt, std::nullopt).ok()) return;
   Need need = NeedOf(candidate);
-  need.shape.where = parts_.fleet.WhereOf(worker, need.model);
+  need.shape.where = state_.fleet.WhereOf(worker, need.model);
   Running running;
   running.id = absl::StrCat(kScratchFile, ++begun_);
   running.worker = worker.info.name;
@@ -82,28 +82,28 @@ void Shadows::Begin(FleetWorker& worker, ShadowCandidate candidate) {
   // What was resolved stays: its worker resolves it again, and must come to the same.
   assignment.spec.kernels.profile = need.profile;
   assignment.spec.kernels.variants = need.variants;
-  if (!FindAdapters(parts_.fleet.FindCard(need.model), assignment.spec).ok()) return;
+  if (!FindAdapters(state_.fleet.FindCard(need.model), assignment.spec).ok()) return;
   assignment.spec.preview.every_steps = 0;
   assignment.order_key = kLastOfAll;
   assignment.time_left = kLongest;
   running.candidate = std::move(candidate);
   worker.shadow = ShadowRun{running.id, need.shape};
   running_ = std::move(running);
-  parts_.media.Begin(running_->id, kAttempt);
-  parts_.limits.Renew(running_->worker);
-  parts_.pool.Assign(running_->worker, std::move(assignment));
+  ports_.media.Begin(running_->id, kAttempt);
+  limits_.Renew(running_->worker);
+  ports_.pool.Assign(running_->worker, std::move(assignment));
 }
 
 void Shadows::MakeWay() {
   if (!running_ || !running_->renders) return;
   std::set<std::string> free;
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
+  for (const auto& [name, worker] : state_.fleet.workers()) {
     if (Idle(worker)) free.insert(name);
   }
-  for (const auto& [id, job] : parts_.jobs) {
+  for (const auto& [id, job] : state_.jobs) {
     if (!job.runnable()) continue;
     const auto place = std::find_if(free.begin(), free.end(), [&](const std::string& name) {
-      return parts_.fleet.CanTake(*parts_.fleet.Find(name), job.need, {});
+      return state_.fleet.CanTake(*state_.fleet.Find(name), job.need, {});
     });
     if (place == free.end()) return GiveUp();
     free.erase(place);
@@ -112,14 +112,14 @@ void Shadows::MakeWay() {
 
 void Shadows::GiveUp() {
   if (!running_ || !running_->renders) return;
-  if (FleetWorker* worker = parts_.fleet.Find(running_->worker)) {
-    parts_.slots.GiveUpShadow(*worker);
+  if (FleetWorker* worker = state_.fleet.Find(running_->worker)) {
+    slots_.GiveUpShadow(*worker);
   }
 }
 
 void Shadows::Leave() {
   running_->renders = false;
-  FleetWorker* worker = parts_.fleet.Find(running_->worker);
+  FleetWorker* worker = state_.fleet.Find(running_->worker);
   if (worker == nullptr || !worker->shadow) return;
   running_->given_up = worker->shadow->given_up;
   worker->shadow.reset();
@@ -133,8 +133,8 @@ void Shadows::On(const JobFinished& finished) {
     const double ratio = std::log(*seconds / *before);
     running_->log_ratio = running_->candidate.arm == 0 ? ratio : -ratio;
   }
-  parts_.media.Finish(running_->id, kAttempt,
-                      parts_.thread.Here<absl::StatusOr<MediaDigest>>(
+  ports_.media.Finish(running_->id, kAttempt,
+                      state_.thread.Here<absl::StatusOr<MediaDigest>>(
                           [this](const auto& digest) { OnDigest(digest); }));
 }
 
@@ -147,10 +147,10 @@ void Shadows::OnDigest(const absl::StatusOr<MediaDigest>& digest) {
     result.outcome = ShadowOutcome::kIdentical;
     return End(std::move(result), absl::OkStatus());
   }
-  parts_.comparer->Compare(parts_.media.PathOf(candidate.video, candidate.attempt),
-                           parts_.media.PathOf(running_->id, kAttempt),
-                           parts_.thread.Here<absl::StatusOr<FrameDistance>>(
-                               [this](const auto& distance) { OnCompared(distance); }));
+  comparer_->Compare(ports_.media.PathOf(candidate.video, candidate.attempt),
+                     ports_.media.PathOf(running_->id, kAttempt),
+                     state_.thread.Here<absl::StatusOr<FrameDistance>>(
+                         [this](const auto& distance) { OnCompared(distance); }));
 }
 
 void Shadows::OnCompared(const absl::StatusOr<FrameDistance>& distance) {
@@ -178,11 +178,11 @@ void Shadows::WorkerLost(const std::string& worker) {
 
 void Shadows::End(ShadowResult result, const absl::Status& why) {
   ShadowCandidate candidate = std::move(running_->candidate);
-  parts_.media.Remove(running_->id, kAttempt, nullptr);
+  ports_.media.Remove(running_->id, kAttempt, nullptr);
   running_.reset();
   result.experiment = candidate.experiment;
-  parts_.board.Shadowed(result);
-  parts_.observer.ShadowEnded(result);
+  state_.experiments.Shadowed(result);
+  ports_.observer.ShadowEnded(result);
   const bool failed = result.outcome == ShadowOutcome::kFailed;
   std::vector<Field> fields = {{"experiment", result.experiment},
                                {"video", candidate.video},
@@ -191,8 +191,9 @@ void Shadows::End(ShadowResult result, const absl::Status& why) {
   if (result.outcome == ShadowOutcome::kDiffers) fields.emplace_back("psnr_db", result.psnr_db);
   if (!why.ok()) fields.emplace_back("error", why);
   Log(failed ? LogLevel::kWarning : LogLevel::kInfo, "A shadow render ended", fields);
-  if (result.outcome == ShadowOutcome::kGivenUp) return parts_.queue.PutBack(std::move(candidate));
-  if (parts_.queue.NoteEnd(result.experiment, failed)) {
+  if (result.outcome == ShadowOutcome::kGivenUp)
+    return state_.shadow_queue.PutBack(std::move(candidate));
+  if (state_.shadow_queue.NoteEnd(result.experiment, failed)) {
     Log(LogLevel::kError, "An experiment has no shadow renders any more, since too many failed",
         {{"experiment", result.experiment}});
   }

@@ -11,20 +11,12 @@
 
 #include "absl/status/statusor.h"
 #include "server/front/jobs/admission.h"
-#include "server/front/jobs/drain.h"
-#include "server/front/jobs/experiment_board.h"
-#include "server/front/jobs/fleet.h"
-#include "server/front/jobs/job_observer.h"
-#include "server/front/jobs/job_table.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/jobs/shadows/shadow_queue.h"
+#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/shadows/shadow_result.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
-#include "server/front/scheduling/cost_model.h"
-#include "server/front/store/media_store.h"
 #include "server/front/workers/frames_comparer.h"
-#include "server/front/workers/worker_pool.h"
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
@@ -32,24 +24,14 @@ namespace reel::front {
 // Confined to the dispatcher's thread. One at a time, on whichever device.
 class Shadows {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    const JobTable& jobs;
-    Fleet& fleet;
-    Slots& slots;
-    StepLimits& limits;
-    const Admission& admission;
-    const CostModel& costs;
-    ShadowQueue& queue;
-    ExperimentBoard& board;
-    const DrainState& drain;
-    MediaStore& media;
-    WorkerPool& pool;
-    JobObserver& observer;
-    FramesComparer* comparer;  // missing: there are none
-    const OwnThread& thread;
-  };
-  explicit Shadows(const Parts& parts) : parts_(parts) {}
+  Shadows(DispatcherState& state, const DispatcherPorts& ports, Slots& slots, StepLimits& limits,
+          const Admission& admission, FramesComparer* comparer)
+      : state_(state),
+        ports_(ports),
+        slots_(slots),
+        limits_(limits),
+        admission_(admission),
+        comparer_(comparer) {}
 
   // Begins one on a device that had nothing to do now and when this was called last.
   void Tick();
@@ -84,7 +66,12 @@ class Shadows {
   void OnCompared(const absl::StatusOr<FrameDistance>& distance);
   void End(ShadowResult result, const absl::Status& why);
 
-  const Parts parts_;
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  Slots& slots_;
+  StepLimits& limits_;
+  const Admission& admission_;
+  FramesComparer* const comparer_;  // may be missing
   std::optional<Running> running_;
   std::set<std::string> idle_;  // workers that had nothing to do at the last tick
   int64_t begun_ = 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/charges.h"
-
 #include <gtest/gtest.h>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/job_records.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::front {

@@ -167,10 +167,11 @@ void Harness::OpenStores() {
 void Harness::Start() {
   OpenStores();
   dispatcher = std::make_unique<Dispatcher>(
-      options, SchedulerParts{*store, *media, pool, observer,
-                              shared_clock == nullptr ? clock : *shared_clock,
-                              shared_serializer == nullptr ? serializer : *shared_serializer,
-                              *end_journal, nullptr, comparer});
+      options,
+      DispatcherPorts{*store, *media, pool, observer,
+                      shared_clock == nullptr ? clock : *shared_clock,
+                      shared_serializer == nullptr ? serializer : *shared_serializer},
+      *end_journal, /*listener=*/nullptr, comparer);
   ASSERT_TRUE(dispatcher->Start().ok());
 }
 

@@ -19,7 +19,8 @@ class SchedulerFixture : public ::testing::Test, public Harness {
   void SetUp() override {
     OpenStores();
     scheduler_ = std::make_unique<Scheduler>(
-        options, SchedulerParts{*store, *media, pool, observer, clock, serializer, journal},
+        options, DispatcherPorts{*store, *media, pool, observer, clock, serializer}, journal,
+        /*listener=*/nullptr, /*comparer=*/nullptr,
         [this](Scheduler::Task task) { inbox_.Put(std::move(task)); });
     ASSERT_TRUE(scheduler_->Recover().ok());
   }
