@@ -197,8 +197,8 @@ absl::Status App::Impl::JoinFleet(const NodeOptions& node) {
   }
   Neighbours neighbours;
   if (!config().fleet().listen().empty()) {
-    REEL_ASSIGN_OR_RETURN(
-        neighbourhood, Neighbourhood::Open(config(), {environment, *fleet, pump, folder->path()}));
+    REEL_ASSIGN_OR_RETURN(neighbourhood,
+                          Neighbourhood::Open(config(), environment, *fleet, pump, folder->path()));
     neighbours = neighbourhood->neighbours();
   }
   fleet->Start(std::move(port), *dispatcher, std::move(neighbours));

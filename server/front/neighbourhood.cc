@@ -48,15 +48,16 @@ Neighbourhood::Neighbourhood(std::unique_ptr<Impl> impl) : impl_(std::move(impl)
 Neighbourhood::~Neighbourhood() { Shutdown(); }
 
 absl::StatusOr<std::unique_ptr<Neighbourhood>> Neighbourhood::Open(
-    const config::v1::ServerConfig& config, const Parts& parts) {
+    const config::v1::ServerConfig& config, const CallEnvironment& environment, FleetService& fleet,
+    StreamPump& pump, const std::string& spool_folder) {
   const config::v1::Fleet& own = config.fleet();
   const TlsOptions tls = TlsOptionsOf(own.tls());
   const absl::Duration write_stall = FromProtoDuration(config.timing().write_stall());
-  auto impl = std::make_unique<Impl>(parts.environment);
+  auto impl = std::make_unique<Impl>(environment);
   impl->peers = std::make_shared<GrpcPeers>(tls);
-  impl->spool = std::make_shared<Spool>(parts.spool_folder, kSpoolBytes);
-  impl->service = MakeVideoService(impl->environment, parts.fleet, parts.pump,
-                                   {MakeRules(config), write_stall});
+  impl->spool = std::make_shared<Spool>(spool_folder, kSpoolBytes);
+  impl->service =
+      MakeVideoService(impl->environment, fleet, pump, {MakeRules(config), write_stall});
   GrpcServerOptions listener;
   listener.address = own.listen();
   listener.tls = tls;

@@ -19,16 +19,11 @@ namespace reel::front {
 
 class Neighbourhood {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    const CallEnvironment& environment;
-    FleetService& fleet;
-    StreamPump& pump;
-    std::string spool_folder;
-  };
-  // Listens at once. Of a configuration that has fleet.listen.
+  // Listens at once. Of a configuration that has fleet.listen. All but that outlives it.
   static absl::StatusOr<std::unique_ptr<Neighbourhood>> Open(const config::v1::ServerConfig& config,
-                                                             const Parts& parts);
+                                                             const CallEnvironment& environment,
+                                                             FleetService& fleet, StreamPump& pump,
+                                                             const std::string& spool_folder);
   ~Neighbourhood();
 
   Neighbours neighbours() const;

@@ -94,7 +94,7 @@ QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
   const DiskUsage disk = ports_.media.Usage();
   gauges.stored_bytes = disk.stored_bytes;
   gauges.stored_limit_bytes = disk.limit_bytes;
-  gauges.state_bytes = parts_.ledger.states();
+  gauges.state_bytes = state_.ledger.states();
   return gauges;
 }
 

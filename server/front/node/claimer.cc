@@ -19,25 +19,25 @@ constexpr absl::Duration kClaimPatience = absl::Seconds(10);
 }  // namespace
 
 void Claimer::Settle(absl::Duration now) {
-  if (parts_.options.alone) return ClaimAll();
+  if (state_.options.alone) return ClaimAll();
   Forget();
   counted_.clear();
-  if (!parts_.fitness.fit()) {
+  if (!fitness_.fit()) {
     idle_ = 0;
     had_room_ = false;
     return;
   }
-  const Means means = MeansOf(parts_.jobs);
-  const std::vector<Key> waiting = parts_.holdings.Waiting();
+  const Means means = MeansOf(ports_.jobs);
+  const std::vector<Key> waiting = holdings_.Waiting();
   const int taken = static_cast<int>(waiting.size() + claiming_.size());
-  const bool may = !parts_.deliveries.full();
+  const bool may = !deliveries_.full();
   // For each device one that has not begun yet: what runs and what is next to run.
   int room = may ? means.devices - taken : 0;
   idle_ = may ? std::max(0, means.idle - taken) : 0;
   if (room > 0 && !had_room_) room_since_ = now;
   had_room_ = room > 0;
   for (const Key& key : Orphans(means)) {
-    const KnownVideo& video = *parts_.index.FindLive(key);
+    const KnownVideo& video = *state_.index.FindLive(key);
     // Of one that is only to be ended no device is needed.
     const bool only_ends = video.wished;
     if (claiming_.contains(key) || (!only_ends && room <= 0) || !IsOurs(key, video, now)) continue;
@@ -47,11 +47,11 @@ void Claimer::Settle(absl::Duration now) {
   // Others' videos may be passed, each by one.
   const int passing = may && !waiting.empty() ? means.devices : 0;
   if (room + passing <= 0) return;
-  const size_t window = room > 0 ? WindowOf(static_cast<size_t>(parts_.beats.NumServing()))
+  const size_t window = room > 0 ? WindowOf(static_cast<size_t>(state_.beats.NumServing()))
                                  : static_cast<size_t>(passing);
   for (const Key& key : Candidates(means, window)) {
     if (room + passing <= 0 || (room <= 0 && !Passes(key, waiting))) break;
-    if (claiming_.contains(key) || !IsOurs(key, *parts_.index.FindLive(key), now)) continue;
+    if (claiming_.contains(key) || !IsOurs(key, *state_.index.FindLive(key), now)) continue;
     Claim(key);
     --room;
   }
@@ -59,46 +59,46 @@ void Claimer::Settle(absl::Duration now) {
 
 // What a request has not claimed itself: an earlier process has left it.
 void Claimer::ClaimAll() {
-  if (parts_.index.queued() == 0) return;
+  if (state_.index.queued() == 0) return;
   Forget();
   const auto any = [](const KnownVideo&) { return true; };
   for (const Key& key :
-       parts_.index.Head(static_cast<size_t>(parts_.index.queued()), parts_.options.weights, any)) {
+       state_.index.Head(static_cast<size_t>(state_.index.queued()), state_.options.weights, any)) {
     if (!claiming_.contains(key)) Claim(key);
   }
 }
 
 bool Claimer::Passes(const Key& key, const std::vector<Key>& waiting) const {
-  const auto& weights = parts_.options.weights;
-  const double with_it = parts_.index.Load(key.first, 1, weights);
+  const auto& weights = state_.options.weights;
+  const double with_it = state_.index.Load(key.first, 1, weights);
   return std::any_of(waiting.begin(), waiting.end(), [&](const Key& other) {
-    return other.first != key.first && with_it < parts_.index.Load(other.first, 0, weights);
+    return other.first != key.first && with_it < state_.index.Load(other.first, 0, weights);
   });
 }
 
 std::vector<Claimer::Key> Claimer::Orphans(const Means& means) const {
   std::vector<Key> orphans;
-  for (const Key& key : parts_.index.claimed()) {
-    const KnownVideo& video = *parts_.index.FindLive(key);
-    if (!video.readable || video.owner == parts_.options.node) continue;
-    if (!parts_.beats.nodes().IsSilent(video.owner)) continue;
+  for (const Key& key : state_.index.claimed()) {
+    const KnownVideo& video = *state_.index.FindLive(key);
+    if (!video.readable || video.owner == state_.options.node) continue;
+    if (!state_.beats.nodes().IsSilent(video.owner)) continue;
     if (video.wished || means.CanRun(video)) orphans.push_back(key);
   }
   return orphans;
 }
 
 std::vector<Claimer::Key> Claimer::Candidates(const Means& means, size_t window) {
-  std::vector<Key> head = parts_.index.Head(
-      window, parts_.options.weights,
+  std::vector<Key> head = state_.index.Head(
+      window, state_.options.weights,
       [&](const KnownVideo& video) { return means.CanRun(video) && !IsLeftToItsCaller(video); });
   if (means.idle > 0) return head;
   // All devices here are busy: what idle ones elsewhere will take is theirs.
   std::vector<Key> rest;
   std::map<std::string, int> taken;
   for (const Key& key : head) {
-    const KnownVideo& video = *parts_.index.FindLive(key);
+    const KnownVideo& video = *state_.index.FindLive(key);
     const std::string& model = video.model;
-    if (video.caller_node == parts_.options.node) {
+    if (video.caller_node == state_.options.node) {
       rest.push_back(key);
       continue;
     }
@@ -108,12 +108,12 @@ std::vector<Claimer::Key> Claimer::Candidates(const Means& means, size_t window)
 }
 
 bool Claimer::IsLeftToItsCaller(const KnownVideo& video) const {
-  return !video.caller_node.empty() && video.caller_node != parts_.options.node &&
-         parts_.beats.IsServing(video.caller_node);
+  return !video.caller_node.empty() && video.caller_node != state_.options.node &&
+         state_.beats.IsServing(video.caller_node);
 }
 
 bool Claimer::IsOurs(const Key& key, const KnownVideo& video, absl::Duration now) {
-  if (video.caller_node == parts_.options.node) return true;
+  if (video.caller_node == state_.options.node) return true;
   // Whoever is idle competes with those who are; who would only hold it, with all. By beats nobody
   // knows who may hold one more: where all are busy, those whose place becomes free would race.
   Noticed& noticed = noticed_.try_emplace(key, Noticed{now, {}}).first->second;
@@ -123,20 +123,20 @@ bool Claimer::IsOurs(const Key& key, const KnownVideo& video, absl::Duration now
 }
 
 const Rivals& Claimer::RivalsFor(const std::string& model) {
-  Rivals& rivals = rivals_.try_emplace(model, parts_.options.node).first->second;
-  if (counted_.insert(model).second) rivals.Update(parts_.beats.ServersOf(model));
+  Rivals& rivals = rivals_.try_emplace(model, state_.options.node).first->second;
+  if (counted_.insert(model).second) rivals.Update(state_.beats.ServersOf(model));
   return rivals;
 }
 
 void Claimer::Claim(const Key& key) {
-  const KnownVideo& video = *parts_.index.FindLive(key);
+  const KnownVideo& video = *state_.index.FindLive(key);
   const uint32_t epoch = video.epoch + 1;
   claiming_[key] = {epoch, video.phase == FleetPhase::kClaimed};
-  parts_.holdings.Expect(key, epoch);
-  parts_.writes.Put(
+  holdings_.Expect(key, epoch);
+  ports_.writes.Put(
       {key.first, key.second, LogKind::kClaim, epoch},
-      WriteClaim({parts_.options.node, parts_.options.address}), kClaimPatience,
-      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+      WriteClaim({state_.options.node, state_.options.address}), kClaimPatience,
+      ports_.thread.Here<absl::StatusOr<WriteResult>>(
           [this, key](const absl::StatusOr<WriteResult>& written) { OnWritten(key, written); }));
 }
 
@@ -152,25 +152,25 @@ void Claimer::OnWritten(const Key& key, const absl::StatusOr<WriteResult>& writt
 
 void Claimer::Forget() {
   std::erase_if(claiming_, [&](const auto& claim) {
-    const KnownVideo* const video = parts_.index.FindLive(claim.first);
+    const KnownVideo* const video = state_.index.FindLive(claim.first);
     if (video != nullptr) {
       const bool is_told = video->epoch >= claim.second.epoch;
       if (is_told) Count(video->owner, video->epoch, claim.second);
       return is_told;
     }
-    const std::optional<ViewVideo> ended = parts_.view.FindVideo(claim.first);
+    const std::optional<ViewVideo> ended = ports_.view.FindVideo(claim.first);
     if (ended) Count(ended->job.owner, ended->job.epoch, claim.second);
     return true;
   });
   std::erase_if(noticed_, [&](const auto& entry) {
-    const KnownVideo* const video = parts_.index.FindLive(entry.first);
+    const KnownVideo* const video = state_.index.FindLive(entry.first);
     if (video == nullptr) return true;
-    return video->phase == FleetPhase::kClaimed && !parts_.beats.nodes().IsSilent(video->owner);
+    return video->phase == FleetPhase::kClaimed && !state_.beats.nodes().IsSilent(video->owner);
   });
 }
 
 void Claimer::Count(const std::string& owner, uint32_t epoch, const Claiming& claim) {
-  if (epoch != claim.epoch || owner != parts_.options.node) {
+  if (epoch != claim.epoch || owner != state_.options.node) {
     ++counts_.lost;
     return;
   }

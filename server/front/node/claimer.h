@@ -10,38 +10,26 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/rivals.h"
-#include "server/front/jobs/dispatcher.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/node/beats.h"
 #include "server/front/node/fitness.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/means.h"
-#include "server/front/node/node_options.h"
-#include "server/front/node/video_index.h"
-#include "server/front/node/write_queue.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 
 namespace reel::front {
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class Claimer {
  public:
   using Key = FleetState::Key;
-  // What it works with; all of it outlives it.
-  struct Parts {
-    Dispatcher& jobs;
-    WriteQueue& writes;
-    FleetView& view;
-    const VideoIndex& index;
-    const Beats& beats;
-    Holdings& holdings;
-    const Deliveries& deliveries;
-    const Fitness& fitness;
-    const OwnThread& thread;
-    const NodeOptions& options;
-  };
-  explicit Claimer(const Parts& parts) : parts_(parts) {}
+  Claimer(const NodeState& state, const NodePorts& ports, Holdings& holdings,
+          const Deliveries& deliveries, const Fitness& fitness)
+      : state_(state),
+        ports_(ports),
+        holdings_(holdings),
+        deliveries_(deliveries),
+        fitness_(fitness) {}
 
   // Something has changed, or time has passed.
   void Settle(absl::Duration now);
@@ -77,7 +65,11 @@ class Claimer {
   void Forget();
   void Count(const std::string& owner, uint32_t epoch, const Claiming& claim);
 
-  const Parts parts_;
+  const NodeState& state_;
+  const NodePorts& ports_;
+  Holdings& holdings_;
+  const Deliveries& deliveries_;
+  const Fitness& fitness_;
   int idle_ = 0;
   Counts counts_;
   std::map<Key, Claiming> claiming_;

@@ -19,9 +19,9 @@ constexpr absl::Duration kBetweenLooks = absl::Seconds(2);
 void Deliveries::Deliver(const Video& video, uint32_t epoch, std::function<bool()> mine,
                          Answer<std::string> done) {
   auto delivery = std::make_shared<Delivery>();
-  delivery->file = {parts_.store.path_of(video.id, video.attempt), video.media.size_bytes,
+  delivery->file = {store_.path_of(video.id, video.attempt), video.media.size_bytes,
                     video.media.sha256, video.media.content_type};
-  delivery->key = MediaKey(parts_.options.fleet, video.tenant, video.id, epoch);
+  delivery->key = MediaKey(state_.options.fleet, video.tenant, video.id, epoch);
   delivery->video = video.id;
   delivery->mine = std::move(mine);
   delivery->done = std::move(done);
@@ -33,32 +33,32 @@ void Deliveries::Deliver(const Video& video, uint32_t epoch, std::function<bool(
 void Deliveries::Count(int by, int64_t bytes) {
   counts_.waiting += by;
   counts_.waiting_bytes += bytes;
-  parts_.state.SetWaiting(counts_.waiting, full());
+  store_state_.SetWaiting(counts_.waiting, full());
 }
 
 void Deliveries::Try(const Shared& delivery) {
   if (!delivery->mine()) {
     return End(delivery, absl::AbortedError("the video is no longer this server's"));
   }
-  auto tried = parts_.thread.Here<absl::Status>(
+  auto tried = ports_.thread.Here<absl::Status>(
       [this, delivery](const absl::Status& status) { OnTried(delivery, status); });
   const bool taken =
-      parts_.pool->Put([store = parts_.store.objects, key = delivery->key, file = delivery->file,
-                        tried = std::move(tried)]() mutable { tried(store->PutFile(key, file)); });
+      pool_->Put([store = store_.objects, key = delivery->key, file = delivery->file,
+                  tried = std::move(tried)]() mutable { tried(store->PutFile(key, file)); });
   if (!taken) TryLater(delivery);
 }
 
 void Deliveries::OnTried(const Shared& delivery, const absl::Status& status) {
-  parts_.state.Note(status);
+  store_state_.Note(status);
   counts_.failed_tries += MayPass(status) ? 1 : 0;
   if (MayPass(status) || absl::IsCancelled(status)) return TryLater(delivery);
   End(delivery, status);
 }
 
 void Deliveries::TryLater(const Shared& delivery) {
-  const absl::Duration end = parts_.clock.Monotonic() + delivery->pause;
+  const absl::Duration end = ports_.clock.Monotonic() + delivery->pause;
   delivery->pause = std::min(2 * delivery->pause, kLongestPause);
-  parts_.waiters.Add([delivery] { return !delivery->mine(); }, end,
+  state_.waiters.Add([delivery] { return !delivery->mine(); }, end,
                      [this, delivery](bool) { Try(delivery); });
 }
 
@@ -73,14 +73,14 @@ void Deliveries::End(const Shared& delivery, const absl::Status& status) {
 
 // Nobody may want anything of it for long, while people ask whether it works.
 void Deliveries::Tick(absl::Duration now) {
-  if (!enabled() || parts_.state.good() || looking_ || now - looked_ < kBetweenLooks) return;
+  if (!enabled() || store_state_.good() || looking_ || now - looked_ < kBetweenLooks) return;
   looked_ = now;
-  auto looked = parts_.thread.Here<absl::Status>([this](const absl::Status& status) {
+  auto looked = ports_.thread.Here<absl::Status>([this](const absl::Status& status) {
     looking_ = false;
-    parts_.state.Note(status);
+    store_state_.Note(status);
   });
-  looking_ = parts_.pool->Put(
-      [store = parts_.store.objects, prefix = MediaPrefix(parts_.options.fleet) + "-",
+  looking_ = pool_->Put(
+      [store = store_.objects, prefix = MediaPrefix(state_.options.fleet) + "-",
        looked = std::move(looked)]() mutable { looked(store->List(prefix, "").status()); });
 }
 

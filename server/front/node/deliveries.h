@@ -10,11 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/job_service.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/node/fold_waiters.h"
-#include "server/front/node/node_options.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 #include "server/front/node/store_state.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/objects/task_pool.h"
@@ -28,30 +26,24 @@ struct SharedStore {
   std::function<std::string(const std::string& id, int attempt)> path_of = nullptr;
 };
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class Deliveries {
  public:
-  // What it works with; all of it outlives it, and what `pool` runs ends before it.
-  struct Parts {
-    SharedStore store;
-    TaskPool* pool;  // null without a store
-    StoreState& state;
-    FoldWaiters& waiters;
-    const OwnThread& thread;
-    const NodeOptions& options;
-    const Clock& clock;
-  };
-  explicit Deliveries(const Parts& parts) : parts_(parts) {}
+  Deliveries(NodeState& state, const NodePorts& ports, SharedStore store, TaskPool* pool,
+             StoreState& store_state)
+      : state_(state),
+        ports_(ports),
+        store_(std::move(store)),
+        pool_(pool),
+        store_state_(store_state) {}
 
-  bool enabled() const {
-    return parts_.store.objects != nullptr && parts_.store.path_of != nullptr;
-  }
+  bool enabled() const { return store_.objects != nullptr && store_.path_of != nullptr; }
   // `video` has succeeded here. `mine`: whether it is still to be brought; once it is not, `done`
   // hears ABORTED. Other errors: it can never be brought. Else the key under which it lies.
   void Deliver(const Video& video, uint32_t epoch, std::function<bool()> mine,
                Answer<std::string> done);
   // So many are on their way that nothing more should be rendered here.
-  bool full() const { return enabled() && counts_.waiting >= parts_.options.deliver_backlog; }
+  bool full() const { return enabled() && counts_.waiting >= state_.options.deliver_backlog; }
 
   // On their way, and what has come of others; a try that failed is not the last one.
   struct Counts {
@@ -60,6 +52,8 @@ class Deliveries {
     int64_t stored = 0, given_up = 0, failed_tries = 0;
   };
   const Counts& counts() const { return counts_; }
+  // Took what came last.
+  bool store_is_good() const { return store_state_.good(); }
 
   // Time has passed: a store that was away is looked at.
   void Tick(absl::Duration now);
@@ -79,7 +73,11 @@ class Deliveries {
   void End(const Shared& delivery, const absl::Status& status);
   void Count(int by, int64_t bytes);
 
-  const Parts parts_;
+  NodeState& state_;
+  const NodePorts& ports_;
+  const SharedStore store_;
+  TaskPool* const pool_;  // null without a store
+  StoreState& store_state_;
   Counts counts_;
   absl::Duration looked_ = -absl::InfiniteDuration();
   bool looking_ = false;

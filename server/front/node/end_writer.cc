@@ -45,17 +45,17 @@ std::string ReasonOfEnd(const Video& video) {
 }
 
 bool EndWriter::IsMine(const Key& key, uint32_t epoch) const {
-  const KnownVideo* const known = parts_.index.FindLive(key);
+  const KnownVideo* const known = state_.index.FindLive(key);
   return known != nullptr && known->phase == FleetPhase::kClaimed && known->epoch == epoch &&
-         known->owner == parts_.options.node;
+         known->owner == state_.options.node;
 }
 
 void EndWriter::Write(Ending ending, int round) {
   const auto& [key, epoch] = ending.claim;
   const LogSubject subject{key.first, key.second, LogKind::kFinish, epoch};
   std::string message = WriteFinish(ending.said, ending.reason);
-  parts_.writes.Put(subject, std::move(message), absl::InfiniteDuration(),
-                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
+  ports_.writes.Put(subject, std::move(message), absl::InfiniteDuration(),
+                    ports_.thread.Here<absl::StatusOr<WriteResult>>(
                         [this, ending = std::move(ending), round](auto written) mutable {
                           OnWritten(std::move(ending), round, written);
                         }));
@@ -71,13 +71,13 @@ void EndWriter::OnWritten(Ending ending, int round, const absl::StatusOr<WriteRe
   const bool won = written.ok() && written->outcome == Outcome::kWon;
   const bool lost = written.ok() && written->outcome == Outcome::kLost;
   const uint64_t sequence = won ? written->sequence : 0;
-  parts_.waiters.Add(
+  state_.waiters.Add(
       [this, claim, sequence] {
-        return parts_.view.ready() && parts_.view.position() >= sequence &&
+        return ports_.view.ready() && ports_.view.position() >= sequence &&
                !IsMine(claim.first, claim.second);
       },
       // What is stored will be folded, however long the log is away.
-      lost ? parts_.clock.Monotonic() + kForeignPatience : absl::InfiniteDuration(),
+      lost ? ports_.clock.Monotonic() + kForeignPatience : absl::InfiniteDuration(),
       [this, lost, round, ending = std::move(ending)](bool over) mutable {
         if (!over && lost) return ClaimNext(std::move(ending), round + 1);
         Tell(ending);
@@ -86,8 +86,8 @@ void EndWriter::OnWritten(Ending ending, int round, const absl::StatusOr<WriteRe
 
 void EndWriter::WriteWithoutVideo(const Claim& claim) {
   const auto& [key, epoch] = claim;
-  parts_.writes.Put({key.first, key.second, LogKind::kFinish, epoch},
-                    WriteFinish({parts_.options.node, FinishKind::kFailed}, "INTERNAL"),
+  ports_.writes.Put({key.first, key.second, LogKind::kFinish, epoch},
+                    WriteFinish({state_.options.node, FinishKind::kFailed}, "INTERNAL"),
                     absl::InfiniteDuration(), [](const absl::StatusOr<WriteResult>&) {});
 }
 
@@ -99,33 +99,33 @@ void EndWriter::ClaimNext(Ending ending, int round) {
       "once more",
       {{"video", key.second}, {"epoch", uint64_t{epoch}}});
   if (round > kMostClaimsOfAnEnd) return Tell(ending);
-  const ClaimSaid claim{parts_.options.node, parts_.options.address, true};
+  const ClaimSaid claim{state_.options.node, state_.options.address, true};
   auto claimed = [this, key, epoch, round, ending = std::move(ending)](bool) mutable {
     if (!IsMine(key, epoch)) return Tell(ending);
     ending.claim.second = epoch;
     Write(std::move(ending), round);
   };
-  parts_.writes.Put(
+  ports_.writes.Put(
       {key.first, key.second, LogKind::kClaim, epoch}, WriteClaim(claim), absl::InfiniteDuration(),
-      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+      ports_.thread.Here<absl::StatusOr<WriteResult>>(
           [this, key, epoch, claimed = std::move(claimed)](const auto& written) mutable {
             const bool won = written.ok() && written->outcome == Outcome::kWon;
-            parts_.waiters.Add(
+            state_.waiters.Add(
                 [this, key, epoch] {
-                  const KnownVideo* const known = parts_.index.FindLive(key);
+                  const KnownVideo* const known = state_.index.FindLive(key);
                   const bool over = known == nullptr || known->epoch >= epoch;
-                  return parts_.view.ready() && over;
+                  return ports_.view.ready() && over;
                 },
-                won ? absl::InfiniteDuration() : parts_.clock.Monotonic() + kRivalPatience,
+                won ? absl::InfiniteDuration() : ports_.clock.Monotonic() + kRivalPatience,
                 std::move(claimed));
           }));
 }
 
 // Whatever was answered, the view says whether it counts.
 void EndWriter::Tell(Ending& ending) const {
-  const std::optional<ViewVideo> ended = parts_.view.FindVideo(ending.claim.first);
+  const std::optional<ViewVideo> ended = ports_.view.FindVideo(ending.claim.first);
   ending.done(ended && !ended->live() && ended->job.epoch == ending.claim.second &&
-              ended->job.owner == parts_.options.node);
+              ended->job.owner == state_.options.node);
 }
 
 }  // namespace reel::front

@@ -10,16 +10,11 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/log_write.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/fleet_status.h"
-#include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/video.h"
-#include "server/front/node/fold_waiters.h"
-#include "server/front/node/node_options.h"
-#include "server/front/node/video_index.h"
-#include "server/front/node/write_queue.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 
 namespace reel::front {
 
@@ -27,21 +22,11 @@ namespace reel::front {
 const char* TextOf(ReleaseReason why);
 std::string ReasonOfEnd(const Video& video);
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class EndWriter {
  public:
   using Key = FleetState::Key;
   using Claim = std::pair<Key, uint32_t>;  // with its epoch
-  // What it works with; all of it outlives it.
-  struct Parts {
-    WriteQueue& writes;
-    FleetView& view;
-    const VideoIndex& index;
-    FoldWaiters& waiters;
-    const OwnThread& thread;
-    const NodeOptions& options;
-    const Clock& clock;
-  };
   struct Ending {
     Claim claim;
     FinishSaid said;
@@ -49,7 +34,7 @@ class EndWriter {
     // Whether it has ended, and by this. What is given back does not end.
     absl::AnyInvocable<void(bool counts)> done;
   };
-  explicit EndWriter(const Parts& parts) : parts_(parts) {}
+  EndWriter(NodeState& state, const NodePorts& ports) : state_(state), ports_(ports) {}
 
   // However long the log is away or full.
   void Write(Ending ending) { Write(std::move(ending), 0); }
@@ -65,7 +50,8 @@ class EndWriter {
   void ClaimNext(Ending ending, int round);
   void Tell(Ending& ending) const;
 
-  const Parts parts_;
+  NodeState& state_;
+  const NodePorts& ports_;
 };
 
 }  // namespace reel::front

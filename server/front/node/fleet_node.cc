@@ -27,71 +27,61 @@ FleetState::Key SourceOf(const NewJob& job) {
 
 }  // namespace
 
-FleetNode::FleetNode(const Parts& parts)
-    : parts_(parts),
-      index_({parts.serializer, parts.options.seal}),
-      faces_(parts.view, {parts.serializer, parts.options.seal},
-             {parts.options.node, parts.peers, parts.fetches}, parts.clock),
-      barrier_(parts.port, parts.looks, parts.thread, parts.clock),
-      beats_(parts.port, parts.jobs, parts.serializer, parts.options),
-      clock_watch_(parts.port, parts.looks, parts.thread, parts.clock, parts.fitness,
-                   parts.options),
-      name_(parts.options, parts.fitness),
-      deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
-                   parts.options, parts.clock}),
-      conditions_(parts.store, parts.reads, parts.store_state, parts.thread, parts.options),
-      states_({parts.store, parts.uploads, parts.reads, parts.store_state, waiters_, parts.thread,
-               parts.options, parts.clock}),
-      sources_(parts.view, {parts.serializer, parts.options.seal}, parts.clock),
+FleetNode::FleetNode(const NodeOptions& options, const NodePorts& ports, const NodeOutside& outside,
+                     NodeShared& shared, NodePools& pools)
+    : ports_(ports),
+      shared_(shared),
+      state_(options, ports_, outside.serializer, outside.peers, pools.fetches.get()),
+      barrier_(ports.port, *pools.looks, ports.thread, ports.clock),
+      clock_watch_(ports.port, *pools.looks, ports.thread, ports.clock, shared.fitness, options),
+      name_(options, shared.fitness),
+      deliveries_(state_, ports_, outside.store, pools.uploads.get(), shared.store),
+      conditions_(outside.store, pools.reads.get(), shared.store, ports.thread, options),
+      states_(state_, ports_, outside.store.objects, pools.uploads.get(), pools.reads.get(),
+              shared.store),
+      sources_(ports.view, {outside.serializer, options.seal}, ports.clock),
       inputs_(conditions_, states_, sources_),
-      disk_(parts.probe, parts.probes, parts.thread, parts.fitness, parts.clock),
-      janitor_({parts.store, parts.uploads, parts.store_state, parts.view, index_, beats_,
-                parts.thread, parts.options, parts.clock}),
-      holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
-                 inputs_, disk_, beats_, parts.thread, parts.waker, parts.options, parts.clock}),
-      leftovers_(parts.jobs, parts.view, parts.thread, parts.options,
+      disk_(outside.probe, *pools.probes, ports.thread, shared.fitness, ports.clock),
+      janitor_(state_, ports_, outside.store.objects, pools.uploads.get(), shared.store),
+      holdings_(state_, ports_, deliveries_, inputs_, disk_, outside.waker),
+      leftovers_(ports.jobs, ports.view, ports.thread, options,
                  [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
-      claimer_({parts.jobs, parts.writes, parts.view, index_, beats_, holdings_, deliveries_,
-                parts.fitness, parts.thread, parts.options}),
-      submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
-                   waiters_, conditions_, states_, sources_, holdings_, parts.thread, parts.options,
-                   parts.clock}),
-      wishes_({parts.writes, parts.view, index_, beats_, faces_, waiters_, parts.thread,
-               parts.options, parts.clock}),
-      reads_(parts.jobs, parts.view, faces_, parts.thread, parts.options, parts.clock),
-      report_({parts.port, parts.writes, parts.view, index_, beats_, claimer_, holdings_,
-               deliveries_, parts.store_state, parts.fitness, parts.clock, parts.options}),
-      started_(parts.clock.Monotonic()),
+      claimer_(state_, ports_, holdings_, deliveries_, shared.fitness),
+      submission_(state_, ports_, conditions_, states_, sources_, holdings_),
+      wishes_(state_, ports_),
+      reads_(ports.jobs, ports.view, state_.faces, ports.thread, options, ports.clock),
+      report_(state_, ports_, claimer_, holdings_, deliveries_, shared.fitness),
+      started_(ports.clock.Monotonic()),
       ticked_(started_),
       last_up_(started_) {}
 
 void FleetNode::Settle() {
-  const absl::Duration now = parts_.clock.Monotonic();
+  const absl::Duration now = ports_.clock.Monotonic();
   WatchLease(now);
-  const uint64_t told = parts_.view.told();
+  const uint64_t told = ports_.view.told();
   TakeChanges();
   if (now - ticked_ >= kTick || ticks_ == 0) Tick(now);
-  waiters_.Settle(now);
-  barrier_.Settle(parts_.view.ready(), told);
-  if (!parts_.view.ready()) return;
+  state_.waiters.Settle(now);
+  barrier_.Settle(ports_.view.ready(), told);
+  if (!ports_.view.ready()) return;
   if (!name_.holds()) return;
   leftovers_.Look();
-  if (leftovers_.done() && parts_.port.IsUp() && !draining_) claimer_.Settle(now);
+  if (leftovers_.done() && ports_.port.IsUp() && !draining_) claimer_.Settle(now);
 }
 
 void FleetNode::TakeChanges() {
-  const ViewChanges::Taken taken = parts_.changes.Take();
+  const ViewChanges::Taken taken = shared_.changes.Take();
   if (taken.anew) {
-    index_.Clear();
-    use_.Clear();
+    state_.index.Clear();
+    state_.use.Clear();
     stale_ = true;
   }
   for (const auto& [key, change] : taken.videos) Learn(key, change);
   // What they have cost counts for their tenants on every server.
-  for (const ViewBill& bill : taken.bills) use_.Ended(bill, parts_.clock.Wall());
-  if (!taken.bills.empty()) index_.SetPaces(parts_.view.Paces());
+  for (const ViewBill& bill : taken.bills) state_.use.Ended(bill, ports_.clock.Wall());
+  if (!taken.bills.empty()) state_.index.SetPaces(ports_.view.Paces());
   // Before all is known, what is not there yet may be.
-  if (!parts_.view.ready()) {
+  if (!ports_.view.ready()) {
     stale_ = true;
     return;
   }
@@ -103,23 +93,24 @@ void FleetNode::TakeChanges() {
 }
 
 void FleetNode::LearnSource(const Key& key, const ViewChange& change) {
-  if (!faces_.any() || (!change.deleted && index_.FindLive(key) != nullptr)) return;
-  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+  if (!state_.faces.any() || (!change.deleted && state_.index.FindLive(key) != nullptr)) return;
+  const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
   if (!video || video->facts.source.empty()) return;
   const Key source{key.first, video->facts.source};
-  if (!faces_.Has(source)) return;
-  if (const auto job = parts_.view.Find(source.first, source.second)) faces_.Update(source, *job);
+  if (!state_.faces.Has(source)) return;
+  if (const auto job = ports_.view.Find(source.first, source.second))
+    state_.faces.Update(source, *job);
 }
 
 void FleetNode::Learn(const Key& key, const ViewChange& change) {
   LearnSource(key, change);
-  const bool was_live = index_.FindLive(key) != nullptr;
-  if (!change.live && !change.deleted && !was_live && !faces_.Has(key)) return;
-  const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
+  const bool was_live = state_.index.FindLive(key) != nullptr;
+  if (!change.live && !change.deleted && !was_live && !state_.faces.Has(key)) return;
+  const std::optional<FleetJob> job = ports_.view.Find(key.first, key.second);
   if (!job) return;  // only a trace is left
-  index_.Update(key, *job);
-  faces_.Update(key, *job);
-  const KnownVideo* const live = index_.FindLive(key);
+  state_.index.Update(key, *job);
+  state_.faces.Update(key, *job);
+  const KnownVideo* const live = state_.index.FindLive(key);
   if (live != nullptr && live->locked && !std::exchange(told_locked_, true)) {
     Log(LogLevel::kError,
         "Videos of the fleet are encrypted with a key that this server does not have; it leaves "
@@ -128,55 +119,55 @@ void FleetNode::Learn(const Key& key, const ViewChange& change) {
   }
   if (!change.deleted) return;
   // Of what was deleted before this process began the sweep takes care.
-  if (parts_.view.ready()) janitor_.OnDeleted(key, job->object);
-  if (job->owner != parts_.options.node) return;
+  if (ports_.view.ready()) janitor_.OnDeleted(key, job->object);
+  if (job->owner != state_.options.node) return;
   deleting_.insert(key);
   DeleteHere(key);
 }
 
 // Its end may not be stored here yet: then it is tried again.
 void FleetNode::DeleteHere(const Key& key) {
-  parts_.jobs.Delete({key.first}, key.second,
-                     parts_.thread.Here<absl::Status>([this, key](const absl::Status& status) {
+  ports_.jobs.Delete({key.first}, key.second,
+                     ports_.thread.Here<absl::Status>([this, key](const absl::Status& status) {
                        if (!absl::IsFailedPrecondition(status)) deleting_.erase(key);
                      }));
 }
 
 void FleetNode::CountStates() {
-  std::map<std::string, int64_t> bytes = parts_.view.StateBytes(parts_.clock.Wall());
+  std::map<std::string, int64_t> bytes = ports_.view.StateBytes(ports_.clock.Wall());
   if (bytes == state_bytes_) return;
   state_bytes_ = bytes;
-  parts_.jobs.SetKeptStates(std::move(bytes));
+  ports_.jobs.SetKeptStates(std::move(bytes));
 }
 
 void FleetNode::Tick(absl::Duration now) {
   ticked_ = now;
   const bool each_second = ticks_++ % kTicksPerSecond == 0;
-  beats_.Tick(now, {parts_.view.position(), static_cast<int>(holdings_.size()),
-                    draining_ ? 0 : claimer_.idle(), draining_, parts_.fitness.Why(), name_.holds(),
-                    name_.stands_by()});
-  name_.Tick(now, beats_.nodes(), beats_.hears_since());
-  parts_.ready_models.Set(beats_.ReadyModels(), beats_.KnowsModels(now));
-  faces_.Tick(now);
+  state_.beats.Tick(now, {ports_.view.position(), static_cast<int>(holdings_.size()),
+                          draining_ ? 0 : claimer_.idle(), draining_, shared_.fitness.Why(),
+                          name_.holds(), name_.stands_by()});
+  name_.Tick(now, state_.beats.nodes(), state_.beats.hears_since());
+  shared_.ready_models.Set(state_.beats.ReadyModels(), state_.beats.KnowsModels(now));
+  state_.faces.Tick(now);
   report_.Tick(now);
-  if (each_second) parts_.status.Set(report_.Make());
-  if (each_second && !parts_.options.alone) disk_.Tick();
+  if (each_second) shared_.status.Set(report_.Make());
+  if (each_second && !state_.options.alone) disk_.Tick();
   if (each_second) clock_watch_.Tick(now);
-  if (!parts_.view.ready()) return;
-  const bool waited = parts_.options.alone || now - started_ > parts_.options.silence;
+  if (!ports_.view.ready()) return;
+  const bool waited = state_.options.alone || now - started_ > state_.options.silence;
   const bool strangers_may_go = leftovers_.done() && name_.holds() && waited;
-  if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
+  if (ports_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   CountStates();
-  faces_.Prune();
-  parts_.view.ForgetExpired(parts_.clock.Wall() -
-                            (parts_.options.alone ? kKeepExpiredAlone : kKeepExpired));
+  state_.faces.Prune();
+  ports_.view.ForgetExpired(ports_.clock.Wall() -
+                            (state_.options.alone ? kKeepExpiredAlone : kKeepExpired));
   deliveries_.Tick(now);
   // Each second, since a claim may have been on its way.
-  if (!parts_.options.alone && !parts_.fitness.fit())
+  if (!state_.options.alone && !shared_.fitness.fit())
     holdings_.GiveBackUnsent(ReleaseReason::kUnfit);
   for (const Key& key : deleting_) DeleteHere(key);
-  if (!parts_.port.IsUp()) return;
+  if (!ports_.port.IsUp()) return;
   // By a clock that may be wrong nobody's video is over.
   if (clock_watch_.agrees()) wishes_.Tick();
   janitor_.Tick(now);
@@ -184,13 +175,13 @@ void FleetNode::Tick(absl::Duration now) {
 
 // By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.
 void FleetNode::WatchLease(absl::Duration now) {
-  if (parts_.options.alone) return;
-  if (parts_.port.IsUp()) {
+  if (state_.options.alone) return;
+  if (ports_.port.IsUp()) {
     last_up_ = now;
     cut_off_ = false;
   }
-  const bool slept = now - ticked_ > parts_.options.lease;
-  const bool was_cut_off = now - last_up_ > parts_.options.lease;
+  const bool slept = now - ticked_ > state_.options.lease;
+  const bool was_cut_off = now - last_up_ > state_.options.lease;
   if (slept || (was_cut_off && !std::exchange(cut_off_, true))) {
     name_.Drop(now);
     holdings_.StopAll();
@@ -224,8 +215,8 @@ void FleetNode::Validate(NewJob job, Answer<Video> done) {
                  [this, done = std::move(done)](absl::StatusOr<NewJob> filled) mutable {
                    if (!filled.ok()) return done(filled.status());
                    // The queue of one that is alone is its dispatcher's.
-                   if (parts_.options.alone)
-                     return parts_.jobs.Validate(*std::move(filled), std::move(done));
+                   if (state_.options.alone)
+                     return ports_.jobs.Validate(*std::move(filled), std::move(done));
                    submission_.Validate(*std::move(filled), std::move(done));
                  });
 }
@@ -234,7 +225,7 @@ void FleetNode::Estimate(NewJob job, Answer<CostEstimate> done) {
   FillFromSource(std::move(job),
                  [this, done = std::move(done)](absl::StatusOr<NewJob> filled) mutable {
                    if (!filled.ok()) return done(filled.status());
-                   parts_.jobs.Estimate(*std::move(filled), std::move(done));
+                   ports_.jobs.Estimate(*std::move(filled), std::move(done));
                  });
 }
 
@@ -251,7 +242,7 @@ void FleetNode::FillFromSource(NewJob job, Answer<NewJob> then) {
 void FleetNode::Know(const Reach& reach, const std::string& id,
                      absl::AnyInvocable<void(const absl::Status&)> then) {
   // What is stored in one's own log is in the view.
-  if (!parts_.options.alone && reads_.MayBeNew(reach, id)) return barrier_.Wait(std::move(then));
+  if (!state_.options.alone && reads_.MayBeNew(reach, id)) return barrier_.Wait(std::move(then));
   then(absl::OkStatus());
 }
 
@@ -293,7 +284,7 @@ void FleetNode::DeleteKnown(const Reach& reach, const std::string& id,
   const std::optional<ViewVideo> video = reads_.Reached(reach, id);
   if (!video) {
     if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
-    return parts_.jobs.Delete(reach, id, std::move(done));
+    return ports_.jobs.Delete(reach, id, std::move(done));
   }
   if (video->live()) return done(VideoStillLives(id));
   wishes_.Delete(video->key, std::move(done));
@@ -303,15 +294,15 @@ void FleetNode::Drain(absl::Duration propagation, absl::Duration limit,
                       absl::AnyInvocable<void()> done) {
   draining_ = true;
   holdings_.StartDrain();
-  auto drained = parts_.thread.Here<bool>([this, done = std::move(done)](bool) mutable {
+  auto drained = ports_.thread.Here<bool>([this, done = std::move(done)](bool) mutable {
     holdings_.FinishDrain();
-    waiters_.Add([this] { return holdings_.idle(); }, parts_.clock.Monotonic() + kLastWrites,
-                 [done = std::move(done)](bool) mutable { done(); });
+    state_.waiters.Add([this] { return holdings_.idle(); }, ports_.clock.Monotonic() + kLastWrites,
+                       [done = std::move(done)](bool) mutable { done(); });
   });
   // The dispatcher would wait for what waits for the store.
-  waiters_.Add([] { return false; }, parts_.clock.Monotonic() + propagation + limit,
-               [this](bool) { holdings_.StopDelivering(); });
-  parts_.jobs.Drain(propagation, limit,
+  state_.waiters.Add([] { return false; }, ports_.clock.Monotonic() + propagation + limit,
+                     [this](bool) { holdings_.StopDelivering(); });
+  ports_.jobs.Drain(propagation, limit,
                     [drained = std::move(drained)]() mutable { drained(true); });
 }
 

@@ -11,71 +11,45 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
-#include "server/front/fleet/fleet_view.h"
-#include "server/front/fleet/log_port.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/dispatcher.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/node/beats.h"
 #include "server/front/node/claimer.h"
 #include "server/front/node/clock_watch.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/disk_watch.h"
-#include "server/front/node/fitness.h"
 #include "server/front/node/fleet_reads.h"
-#include "server/front/node/fleet_use.h"
-#include "server/front/node/fleet_video.h"
-#include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/inputs.h"
 #include "server/front/node/janitor.h"
 #include "server/front/node/leftovers.h"
 #include "server/front/node/name_hold.h"
-#include "server/front/node/node_options.h"
-#include "server/front/node/ready_models.h"
+#include "server/front/node/node_pools.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_shared.h"
+#include "server/front/node/node_state.h"
 #include "server/front/node/sources.h"
 #include "server/front/node/states.h"
 #include "server/front/node/status_report.h"
 #include "server/front/node/submission.h"
-#include "server/front/node/video_faces.h"
-#include "server/front/node/video_index.h"
 #include "server/front/node/view_barrier.h"
-#include "server/front/node/view_changes.h"
 #include "server/front/node/wishes.h"
-#include "server/front/node/write_queue.h"
 
 namespace reel::front {
 
-// Confined to the node's thread.
+// What a node is given beside its ports.
+struct NodeOutside {
+  const VideoSerializer& serializer;
+  SharedStore store;
+  DiskProbe probe;  // null: the disk counts as good
+  Peers peers;
+  std::shared_ptr<JobListener> waker;  // of the node's thread
+};
+
+// Confined to the node's thread. What it is given outlives it.
 class FleetNode {
  public:
   using Key = FleetState::Key;
-  // What it works with; all of it outlives it.
-  struct Parts {
-    Dispatcher& jobs;
-    LogPort& port;
-    WriteQueue& writes;
-    FleetView& view;
-    ViewChanges& changes;
-    const VideoSerializer& serializer;
-    const OwnThread& thread;
-    std::shared_ptr<JobListener> waker;
-    SharedStore store;
-    TaskPool& looks;   // at the broker, for the barrier and the clock
-    TaskPool& probes;  // of the disk
-    DiskProbe probe;   // null: it counts as good
-    Fitness& fitness;
-    TaskPool *uploads, *reads;  // null without a store
-    MediaFetches* fetches;      // likewise
-    StoreState& store_state;
-    const NodeOptions& options;
-    FleetClock& clock;
-    Peers peers;
-    ReadyModels& ready_models;
-    StatusBoard& status;
-  };
-  explicit FleetNode(const Parts& parts);
+  FleetNode(const NodeOptions& options, const NodePorts& ports, const NodeOutside& outside,
+            NodeShared& shared, NodePools& pools);
 
   // Does what follows from what has changed, and from the time that has passed.
   void Settle();
@@ -126,13 +100,10 @@ class FleetNode {
   void Tick(absl::Duration now);
   void WatchLease(absl::Duration now);
 
-  const Parts parts_;
-  VideoIndex index_;
-  FleetUse use_;
-  VideoFaces faces_;
-  FoldWaiters waiters_;
+  const NodePorts ports_;
+  NodeShared& shared_;
+  NodeState state_;
   ViewBarrier barrier_;
-  Beats beats_;
   ClockWatch clock_watch_;
   NameHold name_;
   Deliveries deliveries_;

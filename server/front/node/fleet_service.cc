@@ -50,10 +50,10 @@ FleetService::FleetService(NodeOptions options, const VideoSerializer& serialize
       inbox_(std::make_shared<Inbox<Task>>()),
       own_thread_([inbox = inbox_](Task task) { inbox->Put(std::move(task)); }),
       waker_(std::make_shared<NodeWaker>(inbox_)),
-      changes_([inbox = inbox_] { inbox->Put([] {}); }),
+      shared_([inbox = inbox_] { inbox->Put([] {}); }),
       logged_(serializer_, options_.seal),
       view_({options_.view_file, absl::StrJoin(options_.seal.Ids(), " "), &logged_, options_.alone},
-            &changes_) {}
+            &shared_.changes) {}
 
 FleetService::~FleetService() { Stop(); }
 
@@ -65,19 +65,18 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighb
   writes_ =
       std::make_unique<WriteQueue>(*port_, absl::StrCat(options_.node, ".", options_.process));
   if (store_.objects != nullptr) {
-    uploads_ = std::make_unique<TaskPool>(kUploads, kMostWaiting);
-    reads_ = std::make_unique<TaskPool>(kReads, kMostWaiting);
-    fetches_ = std::make_unique<MediaFetches>(*store_.objects, *reads_, store_state_);
+    pools_.uploads = std::make_unique<TaskPool>(kUploads, kMostWaiting);
+    pools_.reads = std::make_unique<TaskPool>(kReads, kMostWaiting);
+    pools_.fetches = std::make_unique<MediaFetches>(*store_.objects, *pools_.reads, shared_.store);
   }
-  checks_ = std::make_unique<TaskPool>(1, kMostChecks);
-  looks_ = std::make_unique<TaskPool>(1, kMostWaitingLooks);
-  probes_ = std::make_unique<TaskPool>(1, kMostWaiting);
-  node_ = std::make_unique<FleetNode>(FleetNode::Parts{
-      jobs,           *port_,       *writes_, view_,          changes_,
-      serializer_,    own_thread_,  waker_,   store_,         *looks_,
-      *probes_,       probe_,       fitness_, uploads_.get(), reads_.get(),
-      fetches_.get(), store_state_, options_, clock_,         std::move(neighbours.peers),
-      ready_models_,  status_});
+  pools_.checks = std::make_unique<TaskPool>(1, kMostChecks);
+  pools_.looks = std::make_unique<TaskPool>(1, kMostWaitingLooks);
+  pools_.probes = std::make_unique<TaskPool>(1, kMostWaiting);
+  const NodePorts ports = {jobs, *port_, *writes_, view_, clock_, own_thread_};
+  node_ = std::make_unique<FleetNode>(
+      options_, ports,
+      NodeOutside{serializer_, store_, probe_, std::move(neighbours.peers), waker_}, shared_,
+      pools_);
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -85,11 +84,7 @@ void FleetService::Stop() {
   inbox_->Close();
   if (thread_.joinable()) thread_.join();
   if (store_.objects != nullptr) store_.objects->Stop();
-  uploads_.reset();
-  reads_.reset();
-  checks_.reset();
-  looks_.reset();
-  probes_.reset();
+  pools_.Stop();
   // It may still call back into the inbox, which is closed, and nowhere else.
   writes_.reset();
   port_.reset();
@@ -132,8 +127,8 @@ void FleetService::CatchUp() {
 
 bool FleetService::admitting() const {
   if (options_.alone) return jobs_->admitting() && HasLog();
-  if (!fitness_.fit()) return false;
-  if (!options_.gateway) return jobs_->admitting() && HasLog() && !store_state_.full();
+  if (!shared_.fitness.fit()) return false;
+  if (!options_.gateway) return jobs_->admitting() && HasLog() && !shared_.store.full();
   if (jobs_->draining() || !HasLog()) return false;
   const std::vector<ServedModel> models = Models();
   return std::any_of(models.begin(), models.end(), [](const auto& model) { return model.ready; });
@@ -143,7 +138,7 @@ std::vector<ServedModel> FleetService::Models() const {
   std::vector<ServedModel> models = jobs_->Models();
   if (!options_.gateway) return models;
   for (ServedModel& model : models) {
-    model.ready = ready_models_.Has(model.card.name);
+    model.ready = shared_.ready_models.Has(model.card.name);
     model.state = model.ready ? ModelState::kReady : ModelState::kLoading;
   }
   return models;
@@ -151,7 +146,7 @@ std::vector<ServedModel> FleetService::Models() const {
 
 std::optional<FleetStatus> FleetService::Fleet() const {
   if (options_.alone) return std::nullopt;
-  FleetStatus status = status_.Get();
+  FleetStatus status = shared_.status.Get();
   status.fleet = options_.fleet;
   status.node = options_.node;
   status.gateway = options_.gateway;
@@ -162,7 +157,7 @@ void FleetService::CheckFleet(Answer<std::vector<FleetCheck>> done) {
   if (options_.alone) return done(std::vector<FleetCheck>());
   // Whoever is not taken is told: the answer is one of two owners'.
   auto shared = std::make_shared<Answer<std::vector<FleetCheck>>>(std::move(done));
-  if (checks_->Put([this, shared] { (*shared)(Examine()); })) return;
+  if (pools_.checks->Put([this, shared] { (*shared)(Examine()); })) return;
   (*shared)(FleetUnavailable("Too many checks of the fleet are under way"));
 }
 
@@ -182,15 +177,15 @@ std::vector<FleetCheck> FleetService::Examine() {
 
 std::string FleetService::Problem() const {
   std::string log = HasLog() ? "" : "fleet: the log cannot be reached, so nothing is admitted\n";
-  const std::string unfit = fitness_.Why();
+  const std::string unfit = shared_.fitness.Why();
   if (!unfit.empty()) absl::StrAppend(&log, "fleet: nothing is claimed here: ", unfit, "\n");
   if (port_->Health().closed) {
     return absl::StrCat(log,
                         "fleet: the NATS servers refused this server's key or password while it "
                         "ran: correct it there or in fleet.nats, then restart this server\n",
-                        store_state_.Problem());
+                        shared_.store.Problem());
   }
-  return log + store_state_.Problem();
+  return log + shared_.store.Problem();
 }
 
 void FleetService::Drain(absl::Duration propagation, absl::Duration limit,
@@ -218,7 +213,7 @@ void FleetService::KeepState(const std::string& id, uint32_t epoch, const Video&
 
 absl::Status FleetService::MayCome(const absl::Status& status) const {
   const bool is_unknown = ReasonOf(status) == Reason::kModelNotFound;
-  if (!is_unknown || !options_.gateway || ready_models_.complete()) return status;
+  if (!is_unknown || !options_.gateway || shared_.ready_models.complete()) return status;
   return FleetUnavailable("The servers of the fleet have not told all their models yet");
 }
 

@@ -17,17 +17,14 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/video_serializer.h"
 #include "server/front/node/disk_watch.h"
-#include "server/front/node/fitness.h"
 #include "server/front/node/fleet_clock.h"
 #include "server/front/node/fleet_node.h"
 #include "server/front/node/logged_videos.h"
-#include "server/front/node/media_fetches.h"
 #include "server/front/node/node_options.h"
-#include "server/front/node/ready_models.h"
+#include "server/front/node/node_pools.h"
+#include "server/front/node/node_shared.h"
 #include "server/front/node/request_turns.h"
-#include "server/front/node/store_state.h"
 #include "server/front/node/submission.h"
-#include "server/front/node/view_changes.h"
 #include "server/front/node/write_queue.h"
 #include "server/front/store/inbox.h"
 
@@ -125,18 +122,14 @@ class FleetService final : public JobService, public EndJournal {
   std::vector<FleetCheck> Examine();
 
   NodeOptions options_;  // as they are from Start on
-  ReadyModels ready_models_;
-  StatusBoard status_;
   const VideoSerializer& serializer_;
   FleetClock clock_;
   const SharedStore store_;
   const DiskProbe probe_;
-  Fitness fitness_;
-  StoreState store_state_;
   const std::shared_ptr<Inbox<Task>> inbox_;
   const OwnThread own_thread_;
   const std::shared_ptr<JobListener> waker_;
-  ViewChanges changes_;
+  NodeShared shared_;
   const LoggedVideos logged_;
   RequestTurns turns_;
   mutable FleetView view_;
@@ -144,10 +137,8 @@ class FleetService final : public JobService, public EndJournal {
   Dispatcher* jobs_ = nullptr;
   std::unique_ptr<LogPort> port_;  // tells the view
   std::unique_ptr<WriteQueue> writes_;
-  std::unique_ptr<TaskPool> uploads_, reads_;  // with a store
-  std::unique_ptr<TaskPool> checks_, looks_, probes_;
-  int num_checks_ = 0;  // of its thread
-  std::unique_ptr<MediaFetches> fetches_;
+  NodePools pools_;
+  int num_checks_ = 0;  // of the thread for checks
   std::unique_ptr<FleetNode> node_;
   std::thread thread_;
 };

@@ -25,23 +25,18 @@ FinishKind KindOf(const Video& video) {
 
 }  // namespace
 
-Holdings::Holdings(Parts parts)
-    : parts_(std::move(parts)),
-      ends_({parts_.writes, parts_.view, parts_.index, parts_.waiters, parts_.thread,
-             parts_.options, parts_.clock}) {}
-
 void Holdings::Settle(const Key& key) {
   const auto found = held_.find(key);
   if (found != held_.end() && !IsMine(key, found->second.epoch)) {
     // Of one whose end is being written the writing says what became of it.
     if (!found->second.ending) {
-      const std::optional<ViewVideo> other = parts_.view.FindVideo(key);
+      const std::optional<ViewVideo> other = ports_.view.FindVideo(key);
       const bool is_taken = other && other->job.epoch > found->second.epoch;
       counts_.superseded += is_taken ? 1 : 0;
       Drop(key);
     }
   }
-  const KnownVideo* const known = parts_.index.FindLive(key);
+  const KnownVideo* const known = state_.index.FindLive(key);
   if (known == nullptr || !IsMine(key, known->epoch)) return;
   if (left_.contains(key)) return;
   const auto held = held_.find(key);
@@ -52,8 +47,8 @@ void Holdings::Settle(const Key& key) {
   }
   const bool is_ours = claims_.contains({key, known->epoch});
   // Of whoever is alone all that it has let in is its dispatcher's, also in a drain.
-  if (is_ours && (!draining_ || parts_.options.alone)) return Begin(key, known->epoch);
-  if (strangers_may_go_ && parts_.options.alone && parts_.jobs.never_begun().contains(key.second)) {
+  if (is_ours && (!draining_ || state_.options.alone)) return Begin(key, known->epoch);
+  if (strangers_may_go_ && state_.options.alone && ports_.jobs.never_begun().contains(key.second)) {
     return TakeOver(key, known->epoch);
   }
   if (is_ours || strangers_may_go_) {
@@ -65,43 +60,43 @@ void Holdings::SettleAll(bool strangers_may_go) {
   strangers_may_go_ = strangers_may_go;
   std::vector<Key> keys;
   for (const auto& [key, held] : held_) keys.push_back(key);
-  for (const Key& key : parts_.index.claimed()) {
-    if (parts_.index.FindLive(key)->owner == parts_.options.node && !held_.contains(key)) {
+  for (const Key& key : state_.index.claimed()) {
+    if (state_.index.FindLive(key)->owner == state_.options.node && !held_.contains(key)) {
       keys.push_back(key);
     }
   }
   for (const Key& key : keys) Settle(key);
   std::erase_if(claims_, [&](const Claim& claim) {
-    const KnownVideo* const known = parts_.index.FindLive(claim.first);
+    const KnownVideo* const known = state_.index.FindLive(claim.first);
     if (known != nullptr) return known->epoch > claim.second;
-    const std::optional<ViewVideo> ended = parts_.view.FindVideo(claim.first);
+    const std::optional<ViewVideo> ended = ports_.view.FindVideo(claim.first);
     return ended && !ended->live();
   });
 }
 
 void Holdings::Begin(const Key& key, uint32_t epoch) {
-  const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
+  const std::optional<FleetJob> job = ports_.view.Find(key.first, key.second);
   if (!job) return;
-  auto video = parts_.faces.Read(key, *job);
+  auto video = state_.faces.Read(key, *job);
   if (!video.ok()) return;  // none that is claimed cannot be read
   Held& held = held_[key];
   held.epoch = epoch;
-  if (parts_.clock.Monotonic() < held.not_before) return;
+  if (ports_.clock.Monotonic() < held.not_before) return;
   held.asked = true;
   const Claim claim{key, epoch};
   AdoptedJob adopted{*std::move(video), epoch, AttemptOf(job->begun)};
   // What only ends needs none.
-  const KnownVideo& known = *parts_.index.FindLive(key);
-  const bool only_ends = known.wished || parts_.clock.Wall() >= known.deadline;
+  const KnownVideo& known = *state_.index.FindLive(key);
+  const bool only_ends = known.wished || ports_.clock.Wall() >= known.deadline;
   if (only_ends) return Adopt(claim, std::move(adopted));
   const Video& asked = adopted.video;
-  parts_.inputs.Fetch(asked, [this, claim, adopted](Inputs::Blobs blobs) mutable {
+  inputs_.Fetch(asked, [this, claim, adopted](Inputs::Blobs blobs) mutable {
     OnInputs(claim, std::move(adopted), std::move(blobs));
   });
 }
 
 void Holdings::Adopt(const Claim& claim, AdoptedJob job) {
-  parts_.jobs.Adopt(std::move(job), parts_.thread.Here<absl::StatusOr<std::shared_ptr<Job>>>(
+  ports_.jobs.Adopt(std::move(job), ports_.thread.Here<absl::StatusOr<std::shared_ptr<Job>>>(
                                         [this, claim](auto adopted) {
                                           OnAdopted(claim.first, claim.second, std::move(adopted));
                                         }));
@@ -116,17 +111,17 @@ void Holdings::OnInputs(const Claim& claim, AdoptedJob job, Inputs::Blobs blobs)
   }
   if (ReasonOf(blobs.status())) return EndUnbegun(claim, std::move(job.video), blobs.status());
   found->second.asked = false;
-  found->second.not_before = parts_.clock.Monotonic() + kFetchPause;
+  found->second.not_before = ports_.clock.Monotonic() + kFetchPause;
 }
 
 void Holdings::EndUnbegun(const Claim& claim, Video video, absl::Status error) {
   held_[claim.first].ending = true;
   video.state = VideoState::kFailed;
   video.error = std::move(error);
-  video.end_time = parts_.clock.Wall();
+  video.end_time = ports_.clock.Wall();
   video.expire_time = video.end_time + kKeepFailed;
-  FinishSaid said{parts_.options.node, FinishKind::kFailed};
-  said.video = parts_.faces.Write(claim.first, video);
+  FinishSaid said{state_.options.node, FinishKind::kFailed};
+  said.video = state_.faces.Write(claim.first, video);
   WriteEnd(claim, std::move(said), ReasonOfEnd(video), [](const absl::Status&) {});
 }
 
@@ -140,25 +135,25 @@ void Holdings::OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::sha
   }
   found->second.job = *job;
   // For one that is alone its progress decides nothing.
-  if (!parts_.options.alone) (*job)->Listen(parts_.waker);
-  parts_.faces.SetLocal(key, *std::move(job));
+  if (!state_.options.alone) (*job)->Listen(waker_);
+  state_.faces.SetLocal(key, *std::move(job));
   TellWish(key, found->second);
 }
 
 void Holdings::TellWish(const Key& key, Held& held) {
-  const KnownVideo* const known = parts_.index.FindLive(key);
+  const KnownVideo* const known = state_.index.FindLive(key);
   if (held.job == nullptr || held.wished || known == nullptr || !known->wished) return;
   held.wished = true;
-  parts_.jobs.EndAdopted(key.second, WhyEnds(key, known->expires));
+  ports_.jobs.EndAdopted(key.second, WhyEnds(key, known->expires));
 }
 
 // As who wished for it has put it.
 absl::Status Holdings::WhyEnds(const Key& key, bool expires) const {
   if (expires) return MakeError(Reason::kDeadlinePassed, "The deadline passed");
-  std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
+  std::optional<FleetJob> job = ports_.view.Find(key.first, key.second);
   if (!job) return absl::OkStatus();
   job->video = std::move(job->wish_video);
-  const absl::StatusOr<Video> wished = parts_.faces.Read(key, *job);
+  const absl::StatusOr<Video> wished = state_.faces.Read(key, *job);
   return wished.ok() ? wished->error : wished.status();
 }
 
@@ -166,16 +161,16 @@ void Holdings::Drop(const Key& key) {
   const auto found = held_.find(key);
   if (found == held_.end()) return;
   // Where it has not been adopted yet the dispatcher knows nothing of it.
-  if (found->second.asked) parts_.jobs.Abandon(key.second);
+  if (found->second.asked) ports_.jobs.Abandon(key.second);
   claims_.erase({key, found->second.epoch});
   held_.erase(found);
-  parts_.faces.SetLocal(key, nullptr);
+  state_.faces.SetLocal(key, nullptr);
 }
 
 void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
   if (!releasing_.insert(key).second) return;
   ++counts_.releases[static_cast<size_t>(why)];
-  FinishSaid said{parts_.options.node, FinishKind::kReleased};
+  FinishSaid said{state_.options.node, FinishKind::kReleased};
   said.no_room = why == ReleaseReason::kNoRoom;
   ends_.Write(
       {{key, epoch}, std::move(said), TextOf(why), [this, key](bool) { releasing_.erase(key); }});
@@ -185,21 +180,21 @@ void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
 void Holdings::TakeOver(const Key& key, uint32_t epoch) {
   if (!releasing_.insert(key).second) return;
   Expect(key, epoch + 1);
-  parts_.writes.Put({key.first, key.second, LogKind::kClaim, epoch + 1},
-                    WriteClaim({parts_.options.node, parts_.options.address, /*goes_on=*/true}),
+  ports_.writes.Put({key.first, key.second, LogKind::kClaim, epoch + 1},
+                    WriteClaim({state_.options.node, state_.options.address, /*goes_on=*/true}),
                     absl::InfiniteDuration(),
-                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
+                    ports_.thread.Here<absl::StatusOr<WriteResult>>(
                         [this, key](const auto&) { releasing_.erase(key); }));
 }
 
 bool Holdings::FitsNowhere(const Key& key) const {
-  const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
-  const KnownVideo* const known = parts_.index.FindLive(key);
+  const std::optional<FleetJob> job = ports_.view.Find(key.first, key.second);
+  const KnownVideo* const known = state_.index.FindLive(key);
   if (!job || known == nullptr) return false;
   std::map<std::string, int> tries = job->no_room;
-  ++tries[parts_.options.node];
-  const std::set<std::string> nodes = parts_.beats.NodesWith(known->model);
-  return tries[parts_.options.node] >= kTriesOfDisk &&
+  ++tries[state_.options.node];
+  const std::set<std::string> nodes = state_.beats.NodesWith(known->model);
+  return tries[state_.options.node] >= kTriesOfDisk &&
          std::all_of(nodes.begin(), nodes.end(),
                      [&](const std::string& node) { return tries[node] >= kTriesOfDisk; });
 }
@@ -213,27 +208,27 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
   }
   found->second.ending = true;
   // Whoever is alone has no other disk to try.
-  if (video.state != VideoState::kFailed || parts_.options.alone) {
+  if (video.state != VideoState::kFailed || state_.options.alone) {
     return EndJudged(claim, video, last_sequence, std::move(done));
   }
-  parts_.disk.Judge(video.error, [this, claim, video, last_sequence,
-                                  done = std::move(done)](bool of_disk) mutable {
-    if (!of_disk || FitsNowhere(claim.first)) {
-      return EndJudged(claim, video, last_sequence, std::move(done));
-    }
-    if (IsMine(claim.first, claim.second)) {
-      Release(claim.first, claim.second, ReleaseReason::kNoRoom);
-    }
-    Withdraw(claim, std::move(done));
-  });
+  disk_.Judge(video.error,
+              [this, claim, video, last_sequence, done = std::move(done)](bool of_disk) mutable {
+                if (!of_disk || FitsNowhere(claim.first)) {
+                  return EndJudged(claim, video, last_sequence, std::move(done));
+                }
+                if (IsMine(claim.first, claim.second)) {
+                  Release(claim.first, claim.second, ReleaseReason::kNoRoom);
+                }
+                Withdraw(claim, std::move(done));
+              });
 }
 
 void Holdings::EndJudged(const Claim& claim, const Video& video, uint64_t last_sequence,
                          Done done) {
-  FinishSaid said{parts_.options.node, KindOf(video)};
-  said.video = parts_.faces.Write(claim.first, video);
+  FinishSaid said{state_.options.node, KindOf(video)};
+  said.video = state_.faces.Write(claim.first, video);
   said.last_sequence = last_sequence;
-  if (video.state == VideoState::kSucceeded && parts_.deliveries.enabled()) {
+  if (video.state == VideoState::kSucceeded && deliveries_.enabled()) {
     return Deliver(claim, video, claim.second, std::move(said), std::move(done));
   }
   WriteEnd(claim, std::move(said), ReasonOfEnd(video), std::move(done));
@@ -242,7 +237,7 @@ void Holdings::EndJudged(const Claim& claim, const Video& video, uint64_t last_s
 void Holdings::Resume(Leftover leftover) {
   const Key key = leftover.key;
   const Video video = leftover.job->Snapshot();
-  const KnownVideo* const known = parts_.index.FindLive(key);
+  const KnownVideo* const known = state_.index.FindLive(key);
   if (known == nullptr || !IsMine(key, known->epoch) || held_.contains(key)) return;
   const Claim claim{key, known->epoch};
   Log(LogLevel::kInfo, "The result of a video that an earlier process has rendered is delivered",
@@ -250,16 +245,16 @@ void Holdings::Resume(Leftover leftover) {
   Held& held = held_[key];
   held.epoch = known->epoch;
   held.ending = true;
-  FinishSaid said{parts_.options.node, FinishKind::kSucceeded};
-  said.video = parts_.faces.Write(key, video);
+  FinishSaid said{state_.options.node, FinishKind::kSucceeded};
+  said.video = state_.faces.Write(key, video);
   said.last_sequence = leftover.last_sequence;
   auto done = [this, leftover = std::move(leftover)](const absl::Status& counts) mutable {
     if (absl::IsCancelled(counts)) return;
     // Whoever watches it reads its file here.
-    if (counts.ok()) return parts_.faces.SetStored(leftover.key, std::move(leftover.job));
-    parts_.jobs.Delete({leftover.key.first}, leftover.key.second, [](const absl::Status&) {});
+    if (counts.ok()) return state_.faces.SetStored(leftover.key, std::move(leftover.job));
+    ports_.jobs.Delete({leftover.key.first}, leftover.key.second, [](const absl::Status&) {});
   };
-  if (parts_.deliveries.enabled()) {
+  if (deliveries_.enabled()) {
     return Deliver(claim, video, known->begun, std::move(said), std::move(done));
   }
   WriteEnd(claim, std::move(said), "", std::move(done));
@@ -277,7 +272,7 @@ void Holdings::Deliver(const Claim& claim, const Video& video, uint32_t begun, F
   held_[claim.first].delivering = true;
   said.object_bytes = video.media.size_bytes;
   said.object_sha256 = video.media.sha256;
-  parts_.deliveries.Deliver(
+  deliveries_.Deliver(
       video, begun, [this, claim] { return IsDelivering(claim); },
       [this, claim, said = std::move(said),
        done = std::move(done)](const absl::StatusOr<std::string>& key) mutable {
@@ -299,7 +294,7 @@ void Holdings::Withdraw(const Claim& claim, Done done) {
   const auto found = held_.find(claim.first);
   if (found != held_.end() && found->second.epoch == claim.second) {
     held_.erase(found);
-    parts_.faces.SetLocal(claim.first, nullptr);
+    state_.faces.SetLocal(claim.first, nullptr);
   }
   claims_.erase(claim);
   done(absl::AbortedError("the video is no longer this server's"));
@@ -322,10 +317,10 @@ void Holdings::Confirm(const Claim& claim, bool counts, Done done) {
   held_.erase(claim.first);
   claims_.erase(claim);
   if (counts) {
-    parts_.faces.Ended(claim.first);
+    state_.faces.Ended(claim.first);
     return done(absl::OkStatus());
   }
-  parts_.faces.SetLocal(claim.first, nullptr);
+  state_.faces.SetLocal(claim.first, nullptr);
   done(absl::AbortedError("the end does not count: the video is no longer this server's"));
 }
 
@@ -354,7 +349,7 @@ void Holdings::StopAll() {
 }
 
 void Holdings::GiveBackUnsent(ReleaseReason why) {
-  parts_.jobs.AbandonUnsent(parts_.thread.Here<std::vector<std::string>>(
+  ports_.jobs.AbandonUnsent(ports_.thread.Here<std::vector<std::string>>(
       [this, why](const std::vector<std::string>& ids) {
         std::vector<Key> keys;
         for (const auto& [key, held] : held_) {
@@ -367,14 +362,14 @@ void Holdings::GiveBackUnsent(ReleaseReason why) {
 
 void Holdings::StartDrain() {
   draining_ = true;
-  if (!parts_.options.alone) GiveBackUnsent(ReleaseReason::kShutdown);
+  if (!state_.options.alone) GiveBackUnsent(ReleaseReason::kShutdown);
 }
 
 // Each delivery sees it, and leaves its video as it is.
 void Holdings::StopDelivering() { delivers_ = false; }
 
 void Holdings::FinishDrain() {
-  if (!parts_.options.alone) return GiveBack(NotEnding(), ReleaseReason::kShutdown);
+  if (!state_.options.alone) return GiveBack(NotEnding(), ReleaseReason::kShutdown);
   // The next process has all of it.
   for (const Key& key : NotEnding()) {
     left_.insert(key);

@@ -14,47 +14,30 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "server/front/fleet/fleet_view.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/fleet_status.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/node/beats.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/disk_watch.h"
 #include "server/front/node/end_writer.h"
-#include "server/front/node/fold_waiters.h"
 #include "server/front/node/inputs.h"
 #include "server/front/node/leftovers.h"
-#include "server/front/node/node_options.h"
-#include "server/front/node/video_faces.h"
-#include "server/front/node/video_index.h"
-#include "server/front/node/write_queue.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 
 namespace reel::front {
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class Holdings {
  public:
   using Key = FleetState::Key;
-  // What it works with; all of it outlives it.
-  struct Parts {
-    Dispatcher& jobs;
-    WriteQueue& writes;
-    FleetView& view;
-    const VideoIndex& index;
-    VideoFaces& faces;
-    FoldWaiters& waiters;
-    Deliveries& deliveries;
-    Inputs& inputs;
-    DiskWatch& disk;
-    const Beats& beats;
-    const OwnThread& thread;
-    std::shared_ptr<JobListener> waker;  // of the node's thread
-    const NodeOptions& options;
-    const Clock& clock;
-  };
-  explicit Holdings(Parts parts);
+  Holdings(NodeState& state, const NodePorts& ports, Deliveries& deliveries, Inputs& inputs,
+           DiskWatch& disk, std::shared_ptr<JobListener> waker)
+      : state_(state),
+        ports_(ports),
+        deliveries_(deliveries),
+        inputs_(inputs),
+        disk_(disk),
+        waker_(std::move(waker)),
+        ends_(state, ports) {}
 
   // This process is about to write that claim. What the log says is this node's and no claim of
   // this process, an earlier one has left.
@@ -140,7 +123,12 @@ class Holdings {
   void Leave(const Claim& claim, Done done);
   void Confirm(const Claim& claim, bool counts, Done done);
 
-  const Parts parts_;
+  NodeState& state_;
+  const NodePorts& ports_;
+  Deliveries& deliveries_;
+  Inputs& inputs_;
+  DiskWatch& disk_;
+  const std::shared_ptr<JobListener> waker_;
   EndWriter ends_;
   std::set<Claim> claims_;
   std::map<Key, Held> held_;

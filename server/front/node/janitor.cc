@@ -15,41 +15,41 @@ constexpr absl::Duration kStranger = absl::Hours(8 * 24);
 
 }  // namespace
 
-bool Janitor::IsMine() const { return parts_.store.objects != nullptr && parts_.beats.IsFirst(); }
+bool Janitor::IsMine() const { return objects_ != nullptr && state_.beats.IsFirst(); }
 
 void Janitor::Tick(absl::Duration now) {
-  if (!IsMine() || sweeping_ || now - swept_ < parts_.options.sweep || !parts_.state.good()) return;
+  if (!IsMine() || sweeping_ || now - swept_ < state_.options.sweep || !store_state_.good()) return;
   swept_ = now;
   sweeping_ = true;
   auto sweep = std::make_shared<Sweep>();
-  sweep->prefix = MediaPrefix(parts_.options.fleet);
+  sweep->prefix = MediaPrefix(state_.options.fleet);
   NextPage(std::move(sweep));
 }
 
 void Janitor::OnDeleted(const Key& key, const std::string& object) {
   if (!IsMine()) return;
   if (!object.empty()) Delete(object);
-  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+  const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
   if (!video || video->facts.state_bytes == 0) return;
-  Delete(StateKey(parts_.options.fleet, key.first, key.second, video->job.begun));
+  Delete(StateKey(state_.options.fleet, key.first, key.second, video->job.begun));
 }
 
 // Where it is not taken, or fails, the next sweep finds it.
 void Janitor::Delete(const std::string& object) {
-  parts_.pool->Put([store = parts_.store.objects, object] { store->Delete(object).IgnoreError(); });
+  pool_->Put([store = objects_, object] { store->Delete(object).IgnoreError(); });
 }
 
 void Janitor::NextPage(std::shared_ptr<Sweep> sweep) {
-  auto listed = parts_.thread.Here<absl::StatusOr<ObjectPage>>(
+  auto listed = ports_.thread.Here<absl::StatusOr<ObjectPage>>(
       [this, sweep](const absl::StatusOr<ObjectPage>& page) { OnPage(sweep, page); });
-  const bool taken = parts_.pool->Put(
-      [store = parts_.store.objects, prefix = sweep->prefix, after = sweep->after,
-       listed = std::move(listed)]() mutable { listed(store->List(prefix, after)); });
+  const bool taken =
+      pool_->Put([store = objects_, prefix = sweep->prefix, after = sweep->after,
+                  listed = std::move(listed)]() mutable { listed(store->List(prefix, after)); });
   if (!taken) sweeping_ = false;
 }
 
 void Janitor::OnPage(const std::shared_ptr<Sweep>& sweep, const absl::StatusOr<ObjectPage>& page) {
-  parts_.state.Note(page.status());
+  store_state_.Note(page.status());
   if (!page.ok()) {
     sweeping_ = false;
     return;
@@ -59,7 +59,7 @@ void Janitor::OnPage(const std::shared_ptr<Sweep>& sweep, const absl::StatusOr<O
   for (const ObjectEntry& object : page->objects) {
     const Found found = Find(object);
     const bool wanted =
-        IsWanted(found, named) || parts_.clock.Wall() - object.changed < PatienceWith(found);
+        IsWanted(found, named) || ports_.clock.Wall() - object.changed < PatienceWith(found);
     if (!wanted) unwanted.push_back(object.key);
     sweep->kept += wanted ? 1 : 0;
     sweep->after = object.key;
@@ -69,21 +69,21 @@ void Janitor::OnPage(const std::shared_ptr<Sweep>& sweep, const absl::StatusOr<O
 
 void Janitor::Remove(std::shared_ptr<Sweep> sweep, std::vector<std::string> keys, bool more) {
   if (keys.empty()) return GoOn(sweep, more);
-  auto removed = parts_.thread.Here<int>([this, sweep, more](int count) {
+  auto removed = ports_.thread.Here<int>([this, sweep, more](int count) {
     sweep->removed += count;
     GoOn(sweep, more);
   });
-  const bool taken = parts_.pool->Put([store = parts_.store.objects, keys = std::move(keys),
-                                       removed = std::move(removed)]() mutable {
-    removed(static_cast<int>(std::count_if(
-        keys.begin(), keys.end(), [&](const auto& key) { return store->Delete(key).ok(); })));
-  });
+  const bool taken = pool_->Put(
+      [store = objects_, keys = std::move(keys), removed = std::move(removed)]() mutable {
+        removed(static_cast<int>(std::count_if(
+            keys.begin(), keys.end(), [&](const auto& key) { return store->Delete(key).ok(); })));
+      });
   if (!taken) sweeping_ = false;
 }
 
 void Janitor::GoOn(const std::shared_ptr<Sweep>& sweep, bool more) {
   if (more) return NextPage(sweep);
-  const std::string conditions = ConditionPrefix(parts_.options.fleet);
+  const std::string conditions = ConditionPrefix(state_.options.fleet);
   if (sweep->prefix != conditions) {
     sweep->prefix = conditions;
     sweep->after.clear();
@@ -98,10 +98,10 @@ void Janitor::GoOn(const std::shared_ptr<Sweep>& sweep, bool more) {
 // Conditions of videos that have yet to be rendered.
 std::set<std::string> Janitor::Named() const {
   std::set<std::string> named;
-  for (const auto& [deadline, key] : parts_.index.deadlines()) {
-    for (const std::string& sha256 : parts_.index.FindLive(key)->conditions) {
+  for (const auto& [deadline, key] : state_.index.deadlines()) {
+    for (const std::string& sha256 : state_.index.FindLive(key)->conditions) {
       for (std::string& name :
-           ConditionKeys(parts_.options.seal, parts_.options.fleet, key.first, sha256)) {
+           ConditionKeys(state_.options.seal, state_.options.fleet, key.first, sha256)) {
         named.insert(std::move(name));
       }
     }
@@ -110,14 +110,14 @@ std::set<std::string> Janitor::Named() const {
 }
 
 Janitor::Found Janitor::Find(const ObjectEntry& object) const {
-  Found found{object, ReadMediaKey(parts_.options.fleet, object.key), std::nullopt};
-  if (found.place) found.video = parts_.view.FindVideo({found.place->tenant, found.place->id});
+  Found found{object, ReadMediaKey(state_.options.fleet, object.key), std::nullopt};
+  if (found.place) found.video = ports_.view.FindVideo({found.place->tenant, found.place->id});
   return found;
 }
 
 bool Janitor::IsWanted(const Found& found, const std::set<std::string>& named) const {
   // What a video that cannot be read here names nobody here knows.
-  if (!found.place) return named.contains(found.object.key) || parts_.index.locked() > 0;
+  if (!found.place) return named.contains(found.object.key) || state_.index.locked() > 0;
   if (!found.video || found.video->job.deleted) return false;
   if (!found.video->facts.readable) return true;
   const FleetJob& job = found.video->job;
@@ -125,7 +125,7 @@ bool Janitor::IsWanted(const Found& found, const std::set<std::string>& named) c
   const VideoFacts& facts = found.video->facts;
   const absl::Time end = found.place->is_state ? facts.state_expire_time : facts.expire_time;
   return job.phase == FleetPhase::kSucceeded && found.place->epoch == job.begun &&
-         end > parts_.clock.Wall();
+         end > ports_.clock.Wall();
 }
 
 absl::Duration Janitor::PatienceWith(const Found& found) const {

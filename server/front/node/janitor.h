@@ -12,15 +12,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/front/fleet/fleet_view.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/node/beats.h"
 #include "server/front/node/deliveries.h"
-#include "server/front/node/node_options.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 #include "server/front/node/object_keys.h"
 #include "server/front/node/store_state.h"
-#include "server/front/node/video_index.h"
 #include "server/front/objects/task_pool.h"
 
 namespace reel::front {
@@ -30,19 +26,9 @@ namespace reel::front {
 class Janitor {
  public:
   using Key = FleetState::Key;
-  // What it works with; all of it outlives it, and what `pool` runs ends before it.
-  struct Parts {
-    SharedStore store;
-    TaskPool* pool;  // null without a store
-    StoreState& state;
-    FleetView& view;
-    const VideoIndex& index;
-    const Beats& beats;
-    const OwnThread& thread;
-    const NodeOptions& options;
-    const Clock& clock;
-  };
-  explicit Janitor(const Parts& parts) : parts_(parts) {}
+  Janitor(const NodeState& state, const NodePorts& ports, ObjectStore* objects, TaskPool* pool,
+          StoreState& store_state)
+      : state_(state), ports_(ports), objects_(objects), pool_(pool), store_state_(store_state) {}
 
   // Time has passed, and the view is complete.
   void Tick(absl::Duration now);
@@ -74,7 +60,11 @@ class Janitor {
   // After so long nobody comes any more who would want it.
   absl::Duration PatienceWith(const Found& found) const;
 
-  const Parts parts_;
+  const NodeState& state_;
+  const NodePorts& ports_;
+  ObjectStore* const objects_;  // null without a store
+  TaskPool* const pool_;        // null without a store
+  StoreState& store_state_;
   absl::Duration swept_ = -absl::InfiniteDuration();
   bool sweeping_ = false;
 };

@@ -38,9 +38,9 @@ absl::Status NoStore() { return absl::FailedPreconditionError("there is no store
 
 void States::Keep(const Key& video, uint32_t epoch, std::shared_ptr<const StatePieces> state,
                   std::function<bool()> wanted, Done done) {
-  if (parts_.store.objects == nullptr) return done(NoStore());
+  if (objects_ == nullptr) return done(NoStore());
   auto upload = std::make_shared<Upload>();
-  upload->key = StateKey(parts_.options.fleet, video.first, video.second, epoch);
+  upload->key = StateKey(state_.options.fleet, video.first, video.second, epoch);
   upload->state = std::move(state);
   upload->wanted = std::move(wanted);
   upload->done = std::move(done);
@@ -52,45 +52,44 @@ void States::Try(const Shared& upload) {
   if (!upload->wanted()) {
     return upload->done(absl::AbortedError("the store was away when its server had to end"));
   }
-  auto tried = parts_.thread.Here<absl::Status>(
+  auto tried = ports_.thread.Here<absl::Status>(
       [this, upload](const absl::Status& status) { OnTried(upload, status); });
-  const bool taken = parts_.uploads->Put(
-      [store = parts_.store.objects, &seal = parts_.options.seal, key = upload->key,
-       state = upload->state,
+  const bool taken = uploads_->Put(
+      [store = objects_, &seal = state_.options.seal, key = upload->key, state = upload->state,
        tried = std::move(tried)]() mutable { tried(PutState(*store, seal, key, *state)); });
   if (!taken) TryLater(upload);
 }
 
 void States::OnTried(const Shared& upload, const absl::Status& status) {
-  parts_.state.Note(status);
+  store_state_.Note(status);
   // A disk of one's own that is full has no room for the next video either.
-  if (MayPass(status) && !parts_.options.alone) return TryLater(upload);
+  if (MayPass(status) && !state_.options.alone) return TryLater(upload);
   upload->done(status);
 }
 
 void States::TryLater(const Shared& upload) {
-  const absl::Duration end = parts_.clock.Monotonic() + upload->pause;
+  const absl::Duration end = ports_.clock.Monotonic() + upload->pause;
   upload->pause = std::min(2 * upload->pause, kLongestStatePause);
-  parts_.waiters.Add([upload] { return !upload->wanted(); }, end,
+  state_.waiters.Add([upload] { return !upload->wanted(); }, end,
                      [this, upload](bool) { Try(upload); });
 }
 
 void States::Fetch(const ViewVideo& video, const std::string& sha256,
                    absl::AnyInvocable<void(absl::StatusOr<Blob>)> done) {
-  if (parts_.store.objects == nullptr) return done(NoStore());
+  if (objects_ == nullptr) return done(NoStore());
   auto shared = std::make_shared<decltype(done)>(std::move(done));
   auto fetched =
-      parts_.thread.Here<absl::StatusOr<Blob>>([this, shared](absl::StatusOr<Blob> blob) {
-        parts_.state.Note(blob.status());
+      ports_.thread.Here<absl::StatusOr<Blob>>([this, shared](absl::StatusOr<Blob> blob) {
+        store_state_.Note(blob.status());
         (*shared)(std::move(blob));
       });
   const std::string key =
-      StateKey(parts_.options.fleet, video.key.first, video.key.second, video.job.begun);
-  const bool taken = parts_.reads->Put([store = parts_.store.objects, &seal = parts_.options.seal,
-                                        key, size = video.facts.state_bytes, sha256,
-                                        fetched = std::move(fetched)]() mutable {
-    fetched(GetState(*store, seal, key, size, sha256));
-  });
+      StateKey(state_.options.fleet, video.key.first, video.key.second, video.job.begun);
+  const bool taken =
+      reads_->Put([store = objects_, &seal = state_.options.seal, key,
+                   size = video.facts.state_bytes, sha256, fetched = std::move(fetched)]() mutable {
+        fetched(GetState(*store, seal, key, size, sha256));
+      });
   if (!taken) (*shared)(absl::UnavailableError("too many calls wait for the object store"));
 }
 

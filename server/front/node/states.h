@@ -13,34 +13,30 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/front/fleet/fleet_view.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/state_pieces.h"
-#include "server/front/node/deliveries.h"
-#include "server/front/node/fold_waiters.h"
-#include "server/front/node/node_options.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 #include "server/front/node/store_state.h"
+#include "server/front/objects/object_store.h"
 #include "server/front/objects/task_pool.h"
 
 namespace reel::front {
 
-// Confined to the node's thread, where answers come, too.
+// Confined to the node's thread, where answers come, too. What it is given outlives it.
 class States {
  public:
   using Key = FleetState::Key;
   using Blob = std::shared_ptr<const std::string>;
   using Done = absl::AnyInvocable<void(absl::Status)>;
-  // What it works with; all of it outlives it, and what the pools run ends before it.
-  struct Parts {
-    SharedStore store;
-    TaskPool *uploads, *reads;  // null without a store
-    StoreState& state;
-    FoldWaiters& waiters;
-    const OwnThread& thread;
-    const NodeOptions& options;
-    const Clock& clock;
-  };
-  explicit States(Parts parts) : parts_(std::move(parts)) {}
+  // What the pools run ends before it.
+  States(NodeState& state, const NodePorts& ports, ObjectStore* objects, TaskPool* uploads,
+         TaskPool* reads, StoreState& store_state)
+      : state_(state),
+        ports_(ports),
+        objects_(objects),
+        uploads_(uploads),
+        reads_(reads),
+        store_state_(store_state) {}
 
   // The state that the video of this epoch leaves is in the store, or `done` hears why not. A store
   // that is away is tried again while it is `wanted`.
@@ -63,7 +59,12 @@ class States {
   void OnTried(const Shared& upload, const absl::Status& status);
   void TryLater(const Shared& upload);
 
-  const Parts parts_;
+  NodeState& state_;
+  const NodePorts& ports_;
+  ObjectStore* const objects_;  // null without a store
+  TaskPool* const uploads_;     // null without a store
+  TaskPool* const reads_;       // null without a store
+  StoreState& store_state_;
 };
 
 }  // namespace reel::front

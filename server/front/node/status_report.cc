@@ -16,9 +16,9 @@ FleetStatus::NodeState StateOf(const NodeTable::Seen& seen) {
 
 void StatusReport::Tick(absl::Duration now) {
   now_ = now;
-  position_ = parts_.view.position();
+  position_ = ports_.view.position();
   newest_ =
-      std::max({position_, parts_.port.Health().newest, parts_.beats.nodes().newest_position()});
+      std::max({position_, ports_.port.Health().newest, state_.beats.nodes().newest_position()});
   // Who told of more may have been no node of this log, or the log is another one now.
   goal_ = std::min(goal_, newest_);
   if (position_ < goal_) return;
@@ -36,35 +36,35 @@ FleetStatus StatusReport::Make() const {
 }
 
 void StatusReport::AddLog(FleetStatus& status) const {
-  const LogHealth health = parts_.port.Health();
+  const LogHealth health = ports_.port.Health();
   FleetStatus::Log& log = status.log;
   log.connected = health.connected;
   log.answers = health.answers;
-  log.ready = parts_.view.ready();
+  log.ready = ports_.view.ready();
   log.position = position_;
   log.newest = newest_;
   if (position_ < goal_) log.behind = now_ - since_;
   log.holes = health.holes;
   log.rebuilds = health.rebuilds;
   log.versions = health.versions;
-  for (const auto& [verdict, count] : parts_.view.voids()) log.voids[NameOf(verdict)] = count;
-  const WriteQueue::Counts counts = parts_.writes.counts();
+  for (const auto& [verdict, count] : ports_.view.voids()) log.voids[NameOf(verdict)] = count;
+  const WriteQueue::Counts counts = ports_.writes.counts();
   log.won = counts.won;
   log.lost = counts.lost;
   log.unknown = counts.unknown;
   log.refused = counts.refused;
-  log.writing = parts_.writes.size();
+  log.writing = ports_.writes.size();
 }
 
 void StatusReport::AddNodes(FleetStatus& status) const {
-  for (const auto& [name, seen] : parts_.beats.nodes().All()) {
+  for (const auto& [name, seen] : state_.beats.nodes().All()) {
     const NodeBeat& beat = seen.beat;
     FleetStatus::Node node;
     node.name = name;
     node.address = beat.address;
     node.build = beat.build;
     node.state = StateOf(seen);
-    node.is_this = name == parts_.options.node;
+    node.is_this = name == state_.options.node;
     node.since_beat = seen.since;
     node.behind = newest_ - std::min(newest_, beat.position);
     node.claimed = beat.claimed;
@@ -82,7 +82,7 @@ void StatusReport::AddNodes(FleetStatus& status) const {
 }
 
 void StatusReport::AddBacklog(FleetStatus& status) const {
-  for (const auto& [model, load] : parts_.index.backlog().models()) {
+  for (const auto& [model, load] : state_.index.backlog().models()) {
     FleetStatus::Backlog& backlog = status.backlog[model];
     backlog.queued = load.queued;
     backlog.claimed = load.claimed;
@@ -91,20 +91,16 @@ void StatusReport::AddBacklog(FleetStatus& status) const {
 }
 
 void StatusReport::AddOwn(FleetStatus& status) const {
-  status.unfit = parts_.fitness.All();
-  status.clock = {parts_.clock.Skew(), parts_.options.max_clock_skew};
-  const Claimer::Counts& claims = parts_.claimer.counts();
-  const Holdings::Counts& held = parts_.holdings.counts();
+  status.unfit = fitness_.All();
+  status.clock = {ports_.clock.Skew(), state_.options.max_clock_skew};
+  const Claimer::Counts& claims = claimer_.counts();
+  const Holdings::Counts& held = holdings_.counts();
   status.claims = {claims.won, claims.lost, claims.takeovers, held.superseded, held.releases};
-  const Deliveries::Counts& counts = parts_.deliveries.counts();
-  status.uploads = {parts_.deliveries.enabled(),
-                    parts_.store_state.good(),
-                    counts.waiting,
-                    parts_.options.deliver_backlog,
-                    counts.waiting_bytes,
-                    counts.stored,
-                    counts.given_up,
-                    counts.failed_tries};
+  const Deliveries::Counts& counts = deliveries_.counts();
+  status.uploads = {deliveries_.enabled(), deliveries_.store_is_good(),
+                    counts.waiting,        state_.options.deliver_backlog,
+                    counts.waiting_bytes,  counts.stored,
+                    counts.given_up,       counts.failed_tries};
 }
 
 }  // namespace reel::front

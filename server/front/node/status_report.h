@@ -7,19 +7,14 @@
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
-#include "server/front/fleet/fleet_view.h"
-#include "server/front/fleet/log_port.h"
 #include "server/front/jobs/fleet_status.h"
-#include "server/front/node/beats.h"
 #include "server/front/node/claimer.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/fitness.h"
-#include "server/front/node/fleet_clock.h"
 #include "server/front/node/holdings.h"
-#include "server/front/node/node_options.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 #include "server/front/node/store_state.h"
-#include "server/front/node/video_index.h"
-#include "server/front/node/write_queue.h"
 
 namespace reel::front {
 
@@ -40,25 +35,17 @@ class StatusBoard {
   FleetStatus status_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class StatusReport {
  public:
-  // What it looks at; all of it outlives it.
-  struct Parts {
-    const LogPort& port;
-    WriteQueue& writes;
-    FleetView& view;
-    const VideoIndex& index;
-    const Beats& beats;
-    const Claimer& claimer;
-    const Holdings& holdings;
-    const Deliveries& deliveries;
-    const StoreState& store_state;
-    const Fitness& fitness;
-    const FleetClock& clock;
-    const NodeOptions& options;
-  };
-  explicit StatusReport(const Parts& parts) : parts_(parts) {}
+  StatusReport(const NodeState& state, const NodePorts& ports, const Claimer& claimer,
+               const Holdings& holdings, const Deliveries& deliveries, const Fitness& fitness)
+      : state_(state),
+        ports_(ports),
+        claimer_(claimer),
+        holdings_(holdings),
+        deliveries_(deliveries),
+        fitness_(fitness) {}
 
   // Time has passed; often, so that what is behind is timed.
   void Tick(absl::Duration now);
@@ -71,7 +58,12 @@ class StatusReport {
   void AddBacklog(FleetStatus& status) const;
   void AddOwn(FleetStatus& status) const;
 
-  const Parts parts_;
+  const NodeState& state_;
+  const NodePorts& ports_;
+  const Claimer& claimer_;
+  const Holdings& holdings_;
+  const Deliveries& deliveries_;
+  const Fitness& fitness_;
   // The oldest message that was known to be there and is not read: since when.
   uint64_t position_ = 0, newest_ = 0, goal_ = 0;
   absl::Duration since_, now_;

@@ -9,6 +9,7 @@
 #include "server/front/fleet/log_messages.h"
 #include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_errors.h"
+#include "server/front/node/fold_waiters.h"
 #include "server/front/node/means.h"
 
 namespace reel::front {
@@ -31,11 +32,11 @@ bool HasNoResult(const FleetJob& job) {
 }  // namespace
 
 absl::Status Submission::Takes(const NewJob& job) const {
-  if (!job.spec.conditions.empty() && !parts_.conditions.enabled()) {
+  if (!job.spec.conditions.empty() && !conditions_.enabled()) {
     return MakeInvalid(Reason::kInvalidSpec,
                        {{"spec.conditions", "a fleet without an object store takes none"}});
   }
-  if (!parts_.view.ready() || !parts_.port.IsUp()) {
+  if (!ports_.view.ready() || !ports_.port.IsUp()) {
     return FleetUnavailable("The fleet's log cannot be reached");
   }
   if (open_ >= kMostOpen) return FleetUnavailable("Too many requests wait for the fleet's log");
@@ -44,22 +45,22 @@ absl::Status Submission::Takes(const NewJob& job) const {
 
 // Each server's limit is for its own share of the queue.
 NewJob::FleetLoad Submission::Load(const std::string& tenant) const {
-  const int serving = parts_.beats.NumServing();
-  NewJob::FleetLoad load{(parts_.index.queued() + serving - 1) / serving,
-                         parts_.index.Live(tenant)};
-  for (const auto& [model, waiting] : parts_.index.backlog().models()) {
+  const int serving = state_.beats.NumServing();
+  NewJob::FleetLoad load{(state_.index.queued() + serving - 1) / serving,
+                         state_.index.Live(tenant)};
+  for (const auto& [model, waiting] : state_.index.backlog().models()) {
     if (waiting.is_known()) load.backlog += absl::Seconds(waiting.seconds());
   }
-  load.devices = parts_.beats.NumDevices();
-  load.tenant_backlog = absl::Seconds(parts_.index.LiveSeconds(tenant));
-  load.tenant_device_seconds = parts_.use.DeviceSecondsOfHour(tenant, parts_.clock.Wall());
+  load.devices = state_.beats.NumDevices();
+  load.tenant_backlog = absl::Seconds(state_.index.LiveSeconds(tenant));
+  load.tenant_device_seconds = state_.use.DeviceSecondsOfHour(tenant, ports_.clock.Wall());
   return load;
 }
 
 void Submission::Validate(NewJob job, Answer<Video> done) {
   if (absl::Status taken = Takes(job); !taken.ok()) return done(std::move(taken));
   job.fleet_load = Load(job.tenant);
-  parts_.jobs.Validate(std::move(job), std::move(done));
+  ports_.jobs.Validate(std::move(job), std::move(done));
 }
 
 void Submission::Create(Call call) {
@@ -68,7 +69,7 @@ void Submission::Create(Call call) {
   attempt->spec_hash = std::move(call.spec_hash);
   attempt->made = std::move(call.made);
   attempt->done = std::move(call.done);
-  attempt->end = parts_.clock.Monotonic() + kWayPatience;
+  attempt->end = ports_.clock.Monotonic() + kWayPatience;
   if (call.reserved) {
     attempt->video = *std::move(call.reserved);
     attempt->reserved = attempt->video.id;
@@ -84,12 +85,12 @@ void Submission::Leave(const Attempt& attempt) {
   --open_;
   if (attempt.reserved.empty()) return;
   const bool taken_up =
-      attempt.video.id == attempt.reserved && parts_.faces.RunsHere(KeyOf(attempt));
-  if (!taken_up) parts_.jobs.DropReservation(attempt.reserved);
+      attempt.video.id == attempt.reserved && state_.faces.RunsHere(KeyOf(attempt));
+  if (!taken_up) ports_.jobs.DropReservation(attempt.reserved);
 }
 
 absl::Duration Submission::Patience(const Attempt& attempt) const {
-  return std::max(attempt.end - parts_.clock.Monotonic(), absl::ZeroDuration());
+  return std::max(attempt.end - ports_.clock.Monotonic(), absl::ZeroDuration());
 }
 
 void Submission::Next(const Shared& attempt) {
@@ -99,7 +100,7 @@ void Submission::Next(const Shared& attempt) {
   if (!attempt->job.request_id.empty() && Join(attempt) != Bound::kFree) return;
   if (!attempt->checked) return Check(attempt);
   const bool binds = !attempt->job.request_id.empty();
-  if (parts_.options.alone) return RequestAlone(attempt, binds);
+  if (state_.options.alone) return RequestAlone(attempt, binds);
   binds ? Bind(attempt) : Request(attempt);
 }
 
@@ -110,18 +111,18 @@ bool Submission::IsOfSpec(const Attempt& attempt, const std::string& bound) cons
 }
 
 std::vector<std::string> Submission::SpecNames(const Attempt& attempt) const {
-  return parts_.options.seal.NamesFor("spec/" + attempt.job.tenant, attempt.spec_hash);
+  return state_.options.seal.NamesFor("spec/" + attempt.job.tenant, attempt.spec_hash);
 }
 
 // What the request id stands for is the answer.
 Submission::Bound Submission::Join(const Shared& attempt) {
   const std::string& tenant = attempt->job.tenant;
-  const auto binding = parts_.view.FindBinding(tenant, attempt->job.request_id);
+  const auto binding = ports_.view.FindBinding(tenant, attempt->job.request_id);
   attempt->number = binding ? binding->number + 1 : 1;
   if (!binding) return Bound::kFree;
-  const std::optional<ViewVideo> known = parts_.view.FindVideo({tenant, binding->video});
+  const std::optional<ViewVideo> known = ports_.view.FindVideo({tenant, binding->video});
   if (known && HasNoResult(known->job)) return Bound::kFree;
-  if (const auto over = parts_.view.FindTrace(tenant, binding->video)) {
+  if (const auto over = ports_.view.FindTrace(tenant, binding->video)) {
     if (over->phase != FleetPhase::kSucceeded) return Bound::kFree;
     Refuse(attempt, RequestIdGone(attempt->job.request_id));
     return Bound::kAnswered;
@@ -130,7 +131,7 @@ Submission::Bound Submission::Join(const Shared& attempt) {
     Refuse(attempt, VideoLocked(binding->video));
     return Bound::kAnswered;
   }
-  if (known && known->gone(parts_.clock.Wall())) {
+  if (known && known->gone(ports_.clock.Wall())) {
     Refuse(attempt, RequestIdGone(attempt->job.request_id));
     return Bound::kAnswered;
   }
@@ -145,53 +146,53 @@ Submission::Bound Submission::Join(const Shared& attempt) {
   }
   // Its writer is about to write it, or was lost on the way: then it is written here.
   const FleetState::Key key{tenant, binding->video};
-  parts_.waiters.Add([this, key] { return parts_.view.Find(key.first, key.second).has_value(); },
-                     parts_.clock.Monotonic() + kUntilRequested,
+  state_.waiters.Add([this, key] { return ports_.view.Find(key.first, key.second).has_value(); },
+                     ports_.clock.Monotonic() + kUntilRequested,
                      [this, attempt, key](bool there) {
                        if (there) return Next(attempt);
                        if (!attempt->checked) return Check(attempt);
                        attempt->video.id = key.second;
-                       parts_.options.alone ? RequestAlone(attempt, false) : Request(attempt);
+                       state_.options.alone ? RequestAlone(attempt, false) : Request(attempt);
                      });
   return Bound::kWaits;
 }
 
 void Submission::Check(const Shared& attempt) {
   if (attempt->job.spec.source) {
-    const absl::Status filled = parts_.sources.Fill(attempt->job);
+    const absl::Status filled = sources_.Fill(attempt->job);
     if (!filled.ok()) return Refuse(attempt, filled);
   }
   NewJob job = attempt->job;
   auto checked =
-      parts_.thread.Here<absl::StatusOr<Video>>([this, attempt](absl::StatusOr<Video> video) {
+      ports_.thread.Here<absl::StatusOr<Video>>([this, attempt](absl::StatusOr<Video> video) {
         if (!video.ok()) return Refuse(attempt, video.status());
         attempt->video = *std::move(video);
         attempt->reserved = attempt->video.id;
         Keep(attempt);
       });
   // All of its queue is the dispatcher's, which counts what is on its way there, too.
-  if (parts_.options.alone) return parts_.jobs.Reserve(std::move(job), std::move(checked));
+  if (state_.options.alone) return ports_.jobs.Reserve(std::move(job), std::move(checked));
   job.fleet_load = Load(job.tenant);
-  parts_.jobs.Validate(std::move(job), std::move(checked));
+  ports_.jobs.Validate(std::move(job), std::move(checked));
 }
 
 void Submission::CheckState(const Shared& attempt) {
   const model::GenerationSpec& spec = attempt->video.spec;
   const std::string id = IdOfName(spec.source->video);
-  const std::optional<ViewVideo> source = parts_.sources.Find(attempt->job.tenant, spec);
+  const std::optional<ViewVideo> source = sources_.Find(attempt->job.tenant, spec);
   if (!source) return Refuse(attempt, StateGone(id, "it was removed meanwhile"));
-  parts_.states.Fetch(*source, spec.source->state_sha256,
-                      [this, attempt, id](const absl::StatusOr<States::Blob>& blob) {
-                        if (absl::IsDataLoss(blob.status())) {
-                          return Refuse(attempt, StateGone(id, blob.status().message()));
-                        }
-                        if (!blob.ok()) {
-                          return Refuse(attempt, FleetUnavailable("The store of states cannot be "
-                                                                  "read"));
-                        }
-                        attempt->checked = true;
-                        Next(attempt);
-                      });
+  states_.Fetch(*source, spec.source->state_sha256,
+                [this, attempt, id](const absl::StatusOr<States::Blob>& blob) {
+                  if (absl::IsDataLoss(blob.status())) {
+                    return Refuse(attempt, StateGone(id, blob.status().message()));
+                  }
+                  if (!blob.ok()) {
+                    return Refuse(attempt, FleetUnavailable("The store of states cannot be "
+                                                            "read"));
+                  }
+                  attempt->checked = true;
+                  Next(attempt);
+                });
 }
 
 void Submission::Keep(const Shared& attempt) {
@@ -199,7 +200,7 @@ void Submission::Keep(const Shared& attempt) {
   const auto kept = [this, attempt](const absl::Status& status) {
     if (!status.ok()) {
       return Refuse(attempt,
-                    parts_.options.alone
+                    state_.options.alone
                         ? NotWritten(status)
                         : FleetUnavailable("The fleet's store does not take the conditions"));
     }
@@ -208,18 +209,18 @@ void Submission::Keep(const Shared& attempt) {
   };
   const Conditions::List& conditions = attempt->job.spec.conditions;
   if (conditions.empty()) return kept(absl::OkStatus());
-  parts_.conditions.Keep(attempt->job.tenant, conditions, kept);
+  conditions_.Keep(attempt->job.tenant, conditions, kept);
 }
 
 void Submission::Bind(const Shared& attempt) {
   const std::string& tenant = attempt->job.tenant;
   const std::string& request_id = attempt->job.request_id;
-  attempt->video.id = NewVideoId(parts_.options.fleet);
+  attempt->video.id = NewVideoId(state_.options.fleet);
   const uint32_t number = attempt->number;
-  parts_.writes.Put({tenant, request_id, LogKind::kBinding, number},
+  ports_.writes.Put({tenant, request_id, LogKind::kBinding, number},
                     WriteBinding({attempt->video.id, SpecNames(*attempt).front()}),
                     Patience(*attempt),
-                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
+                    ports_.thread.Here<absl::StatusOr<WriteResult>>(
                         [this, attempt, number](const absl::StatusOr<WriteResult>& written) {
                           OnBound(attempt, number, written);
                         }));
@@ -232,9 +233,9 @@ void Submission::OnBound(const Shared& attempt, uint32_t number,
   }
   // Mine or another's: it is there.
   const auto bound = [this, attempt] {
-    return parts_.view.FindBinding(attempt->job.tenant, attempt->job.request_id);
+    return ports_.view.FindBinding(attempt->job.tenant, attempt->job.request_id);
   };
-  parts_.waiters.Add(
+  state_.waiters.Add(
       [bound, number] {
         const auto binding = bound();
         return binding && binding->number >= number;
@@ -250,15 +251,15 @@ void Submission::OnBound(const Shared& attempt, uint32_t number,
 }
 
 void Submission::Request(const Shared& attempt) {
-  if (attempt->video.id.empty()) attempt->video.id = NewVideoId(parts_.options.fleet);
+  if (attempt->video.id.empty()) attempt->video.id = NewVideoId(state_.options.fleet);
   // Where others are not heard, bytes flow to callers of the node alone that renders.
-  const bool stays = !parts_.options.hears_others && attempt->job.bound &&
-                     MeansOf(parts_.jobs).models.contains(attempt->video.spec.model);
-  parts_.writes.Put({attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
-                    WriteRequest({parts_.faces.Write(KeyOf(*attempt), attempt->video),
-                                  stays ? parts_.options.node : ""}),
+  const bool stays = !state_.options.hears_others && attempt->job.bound &&
+                     MeansOf(ports_.jobs).models.contains(attempt->video.spec.model);
+  ports_.writes.Put({attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
+                    WriteRequest({state_.faces.Write(KeyOf(*attempt), attempt->video),
+                                  stays ? state_.options.node : ""}),
                     Patience(*attempt),
-                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
+                    ports_.thread.Here<absl::StatusOr<WriteResult>>(
                         [this, attempt](const absl::StatusOr<WriteResult>& written) {
                           OnRequested(attempt, written);
                         }));
@@ -272,28 +273,28 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
                         WriteBinding({attempt->video.id, SpecNames(*attempt).front()})});
   }
   messages.push_back({{key.first, key.second, LogKind::kRequest, 0},
-                      WriteRequest({parts_.faces.Write(key, attempt->video), ""})});
+                      WriteRequest({state_.faces.Write(key, attempt->video), ""})});
   messages.push_back({{key.first, key.second, LogKind::kClaim, 1},
-                      WriteClaim({parts_.options.node, parts_.options.address})});
-  parts_.holdings.Expect(key, 1);
+                      WriteClaim({state_.options.node, state_.options.address})});
+  holdings_.Expect(key, 1);
   attempt->written.reset();
   attempt->is_new = true;
-  parts_.writes.PutTogether(std::move(messages), Patience(*attempt),
-                            parts_.thread.Here<absl::StatusOr<WriteResult>>(
+  ports_.writes.PutTogether(std::move(messages), Patience(*attempt),
+                            ports_.thread.Here<absl::StatusOr<WriteResult>>(
                                 [attempt](absl::StatusOr<WriteResult> written) {
                                   attempt->written = std::move(written);
                                 }));
   // The view may tell the dispatcher before the log's thread comes to answer.
-  parts_.waiters.Add(
+  state_.waiters.Add(
       [this, attempt, key] {
-        if (parts_.faces.RunsHere(key)) return true;
+        if (state_.faces.RunsHere(key)) return true;
         if (!attempt->written) return false;
         const bool won = attempt->written->ok() && (*attempt->written)->outcome == Outcome::kWon;
         return !won || IsTakenUp(key);
       },
       attempt->end,
       [this, attempt, key](bool there) {
-        if (parts_.faces.RunsHere(key)) return Tell(attempt);
+        if (state_.faces.RunsHere(key)) return Tell(attempt);
         if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
         if (!attempt->written->ok()) return Refuse(attempt, NotWritten(attempt->written->status()));
         if ((*attempt->written)->outcome == Outcome::kWon) return Tell(attempt);
@@ -303,12 +304,12 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
 }
 
 bool Submission::IsTakenUp(const FleetState::Key& key) const {
-  if (parts_.faces.RunsHere(key)) return true;
-  const KnownVideo* const live = parts_.index.FindLive(key);
+  if (state_.faces.RunsHere(key)) return true;
+  const KnownVideo* const live = state_.index.FindLive(key);
   // A drain has left it to the next process.
   if (live != nullptr) return live->phase == FleetPhase::kQueued;
   // The view may be ahead of the index.
-  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+  const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
   return video && !video->live();
 }
 
@@ -320,12 +321,12 @@ void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteRe
   // Written by this one or by another who had the same request id: read back, it is the answer.
   // Quotas count what is in the index, so the caller's next request counts this one.
   const auto is_known = [this, sequence = written->sequence, key = KeyOf(*attempt)] {
-    if (parts_.index.FindLive(key) != nullptr) return true;
-    if (parts_.view.position() < sequence) return false;
-    const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+    if (state_.index.FindLive(key) != nullptr) return true;
+    if (ports_.view.position() < sequence) return false;
+    const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
     return video && !video->live();
   };
-  parts_.waiters.Add(is_known, attempt->end, [this, attempt](bool there) {
+  state_.waiters.Add(is_known, attempt->end, [this, attempt](bool there) {
     if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
     Tell(attempt);
   });
@@ -333,7 +334,7 @@ void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteRe
 
 void Submission::Tell(const Shared& attempt) {
   Leave(*attempt);
-  std::shared_ptr<FleetVideo> face = parts_.faces.Find(KeyOf(*attempt));
+  std::shared_ptr<FleetVideo> face = state_.faces.Find(KeyOf(*attempt));
   if (face == nullptr) {
     return attempt->done(FleetUnavailable("The fleet's log has lost the video"));
   }

@@ -11,47 +11,26 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
-#include "server/front/fleet/fleet_view.h"
-#include "server/front/jobs/clock.h"
-#include "server/front/jobs/dispatcher.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/node/beats.h"
 #include "server/front/node/conditions.h"
-#include "server/front/node/fleet_use.h"
-#include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
-#include "server/front/node/node_options.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 #include "server/front/node/sources.h"
 #include "server/front/node/states.h"
-#include "server/front/node/video_faces.h"
-#include "server/front/node/video_index.h"
-#include "server/front/node/write_queue.h"
 
 namespace reel::front {
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class Submission {
  public:
-  // What it works with; all of it outlives it.
-  struct Parts {
-    Dispatcher& jobs;
-    LogPort& port;
-    WriteQueue& writes;
-    FleetView& view;
-    const VideoIndex& index;
-    const Beats& beats;
-    const FleetUse& use;
-    VideoFaces& faces;
-    FoldWaiters& waiters;
-    Conditions& conditions;
-    States& states;
-    const Sources& sources;
-    Holdings& holdings;
-    const OwnThread& thread;
-    const NodeOptions& options;
-    const Clock& clock;
-  };
-  explicit Submission(const Parts& parts) : parts_(parts) {}
+  Submission(NodeState& state, const NodePorts& ports, Conditions& conditions, States& states,
+             const Sources& sources, Holdings& holdings)
+      : state_(state),
+        ports_(ports),
+        conditions_(conditions),
+        states_(states),
+        sources_(sources),
+        holdings_(holdings) {}
 
   // A call, and what is known of it so far.
   struct Call {
@@ -118,7 +97,12 @@ class Submission {
   // It is about to be answered.
   void Leave(const Attempt& attempt);
 
-  const Parts parts_;
+  NodeState& state_;
+  const NodePorts& ports_;
+  Conditions& conditions_;
+  States& states_;
+  const Sources& sources_;
+  Holdings& holdings_;
   int open_ = 0;
 };
 

@@ -33,33 +33,33 @@ std::string_view TextOf(LeaveReason reason) {
 }  // namespace
 
 bool Wishes::MayWish(const Key& key) const {
-  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+  const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
   return video && video->live() && !video->job.wish;
 }
 
 void Wishes::Write(const Key& key, CancelKind kind, absl::Status error, Done done) {
-  const std::shared_ptr<FleetVideo> face = parts_.faces.Find(key);
+  const std::shared_ptr<FleetVideo> face = state_.faces.Find(key);
   if (face == nullptr) return done(NoSuchVideo(key.second));
   Video ended = face->Snapshot();
   ended.state = kind == CancelKind::kExpired ? VideoState::kFailed : VideoState::kCancelled;
   ended.error = std::move(error);
-  ended.end_time = parts_.clock.Wall();
+  ended.end_time = ports_.clock.Wall();
   ended.expire_time = ended.end_time + kKeepFailed;
   // Quotas count what is in the index.
   const auto noted = [this, key] {
-    const KnownVideo* const live = parts_.index.FindLive(key);
+    const KnownVideo* const live = state_.index.FindLive(key);
     return live != nullptr ? live->wished : !MayWish(key);
   };
-  parts_.writes.Put(
+  ports_.writes.Put(
       {key.first, key.second, LogKind::kCancel, 0},
-      WriteWish({kind, parts_.faces.Write(key, ended)}), kWishPatience,
-      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+      WriteWish({kind, state_.faces.Write(key, ended)}), kWishPatience,
+      ports_.thread.Here<absl::StatusOr<WriteResult>>(
           [this, noted,
            done = std::move(done)](const absl::StatusOr<WriteResult>& written) mutable {
             if (!written.ok() || written->outcome == WriteResult::Outcome::kUnknown) {
               return done(NotWritten(written.status()));
             }
-            parts_.waiters.Add(noted, parts_.clock.Monotonic() + kWishPatience,
+            state_.waiters.Add(noted, ports_.clock.Monotonic() + kWishPatience,
                                [done = std::move(done)](bool there) mutable {
                                  done(there ? absl::OkStatus() : NotWritten(absl::OkStatus()));
                                });
@@ -67,7 +67,7 @@ void Wishes::Write(const Key& key, CancelKind kind, absl::Status error, Done don
 }
 
 void Wishes::Cancel(const Key& key, Answer<Video> done) {
-  const std::shared_ptr<FleetVideo> face = parts_.faces.Find(key);
+  const std::shared_ptr<FleetVideo> face = state_.faces.Find(key);
   if (face == nullptr) return done(NoSuchVideo(key.second));
   Video before = face->Snapshot();
   if (!MayWish(key)) return done(std::move(before));
@@ -80,19 +80,19 @@ void Wishes::Cancel(const Key& key, Answer<Video> done) {
 }
 
 void Wishes::Delete(const Key& key, absl::AnyInvocable<void(absl::Status)> done) {
-  parts_.writes.Put(
+  ports_.writes.Put(
       {key.first, key.second, LogKind::kDelete, 0}, WriteDeletion(), kWishPatience,
-      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+      ports_.thread.Here<absl::StatusOr<WriteResult>>(
           [this, key, done = std::move(done)](const absl::StatusOr<WriteResult>& written) mutable {
             if (!written.ok() || written->outcome == WriteResult::Outcome::kUnknown) {
               return done(NotWritten(written.status()));
             }
-            parts_.waiters.Add(
+            state_.waiters.Add(
                 [this, key] {
-                  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+                  const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
                   return !video || video->job.deleted;
                 },
-                parts_.clock.Monotonic() + kWishPatience,
+                ports_.clock.Monotonic() + kWishPatience,
                 [done = std::move(done)](bool there) mutable {
                   done(there ? absl::OkStatus() : NotWritten(absl::OkStatus()));
                 });
@@ -111,7 +111,7 @@ void Wishes::Leave(const std::string& id, LeaveReason reason) {
   const auto found = bound_.find(id);
   if (found == bound_.end() || --found->second > 0) return;
   bound_.erase(found);
-  const std::optional<Key> key = parts_.view.FindId(id);
+  const std::optional<Key> key = ports_.view.FindId(id);
   if (!key || !MayWish(*key)) return;
   const bool late = reason == LeaveReason::kDeadline;
   Write(*key, late ? CancelKind::kExpired : CancelKind::kCancelled,
@@ -121,22 +121,22 @@ void Wishes::Leave(const std::string& id, LeaveReason reason) {
 }
 
 void Wishes::Tick() {
-  const absl::Time now = parts_.clock.Wall();
+  const absl::Time now = ports_.clock.Wall();
   std::vector<std::string> nodes;  // none before something is due
   std::vector<Key> due;
-  for (const auto& [deadline, key] : parts_.index.deadlines()) {
+  for (const auto& [deadline, key] : state_.index.deadlines()) {
     if (deadline > now || due.size() == kMostAtOnce) break;
-    const KnownVideo& video = *parts_.index.FindLive(key);
+    const KnownVideo& video = *state_.index.FindLive(key);
     const bool held = video.phase == FleetPhase::kClaimed;
     if (video.wished || expiring_.contains(key)) continue;
     // Its owner ends it.
-    if (held && !parts_.beats.nodes().IsSilent(video.owner)) continue;
+    if (held && !state_.beats.nodes().IsSilent(video.owner)) continue;
     if (nodes.empty()) {
-      for (const auto& [name, beat] : parts_.beats.nodes().Alive()) nodes.push_back(name);
+      for (const auto& [name, beat] : state_.beats.nodes().Alive()) nodes.push_back(name);
     }
     // One node for each, as long as that one does it.
-    const bool ours = SuitsBest(key.second, parts_.options.node, nodes);
-    if (ours || deadline + parts_.options.silence < now) due.push_back(key);
+    const bool ours = SuitsBest(key.second, state_.options.node, nodes);
+    if (ours || deadline + state_.options.silence < now) due.push_back(key);
   }
   for (const Key& key : due) {
     expiring_.insert(key);

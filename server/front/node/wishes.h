@@ -8,36 +8,17 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
-#include "server/front/fleet/fleet_view.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/job_service.h"
-#include "server/front/jobs/own_thread.h"
-#include "server/front/node/beats.h"
-#include "server/front/node/fold_waiters.h"
-#include "server/front/node/node_options.h"
-#include "server/front/node/video_faces.h"
-#include "server/front/node/video_index.h"
-#include "server/front/node/write_queue.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/node_state.h"
 
 namespace reel::front {
 
-// Confined to the node's thread.
+// Confined to the node's thread. What it is given outlives it.
 class Wishes {
  public:
   using Key = FleetState::Key;
-  // What it works with; all of it outlives it.
-  struct Parts {
-    WriteQueue& writes;
-    FleetView& view;
-    const VideoIndex& index;
-    const Beats& beats;
-    VideoFaces& faces;
-    FoldWaiters& waiters;
-    const OwnThread& thread;
-    const NodeOptions& options;
-    const Clock& clock;
-  };
-  explicit Wishes(const Parts& parts) : parts_(parts) {}
+  Wishes(NodeState& state, const NodePorts& ports) : state_(state), ports_(ports) {}
 
   // Of a video that the view has. As it stood when the wish was noted.
   void Cancel(const Key& key, Answer<Video> done);
@@ -60,7 +41,8 @@ class Wishes {
   // It lives, and nobody has wished for its end.
   bool MayWish(const Key& key) const;
 
-  const Parts parts_;
+  NodeState& state_;
+  const NodePorts& ports_;
   // Calls by video. One that is not here somebody wants whatever becomes of calls, or may want: a
   // process does not know who asked for it before.
   std::map<std::string, int> bound_;

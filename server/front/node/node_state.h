@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that a node's thread knows of the fleet: its live videos, what tenants have had, other
+// nodes, and who waits for the log.
+#pragma once
+
+#include <utility>
+
+#include "server/front/node/beats.h"
+#include "server/front/node/fleet_use.h"
+#include "server/front/node/fold_waiters.h"
+#include "server/front/node/logged_videos.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/node_ports.h"
+#include "server/front/node/video_faces.h"
+#include "server/front/node/video_index.h"
+
+namespace reel::front {
+
+// Confined to the node's thread. What it is given outlives it.
+struct NodeState {
+  NodeState(const NodeOptions& node_options, const NodePorts& ports,
+            const VideoSerializer& serializer, Peers peers, MediaFetches* fetches)
+      : options(node_options),
+        index({serializer, options.seal}),
+        faces(ports.view, {serializer, options.seal}, {options.node, std::move(peers), fetches},
+              ports.clock),
+        beats(ports.port, ports.jobs, serializer, options) {}
+
+  const NodeOptions& options;
+  VideoIndex index;
+  FleetUse use;
+  VideoFaces faces;
+  FoldWaiters waiters;
+  Beats beats;
+};
+
+}  // namespace reel::front
