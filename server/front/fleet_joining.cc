@@ -26,11 +26,6 @@ namespace {
 
 constexpr absl::Duration kJoinPatience = absl::Seconds(10);  // of one message
 
-struct JoiningMessage {
-  LogSubject subject;
-  std::string payload;
-};
-
 absl::Status NextTime(const absl::Status& why) {
   return absl::UnavailableError(absl::StrCat(
       "The fleet does not take what this server had queued when it was alone. It stays in the data "
@@ -84,7 +79,7 @@ class FleetJoining {
                               {{"spec.conditions", "a fleet without an object store takes none"}}));
     }
     REEL_RETURN_IF_ERROR(KeepPictures(row, *video));
-    for (const JoiningMessage& message : MessagesOf(row, *video)) {
+    for (const LogMessage& message : MessagesOf(row, *video)) {
       const absl::StatusOr<bool> won = Write(message);
       if (absl::IsInvalidArgument(won.status())) {
         return Fail(row, *std::move(video), NotWritten(won.status()));
@@ -96,28 +91,26 @@ class FleetJoining {
     return Drop(row);
   }
 
-  std::vector<JoiningMessage> MessagesOf(const JobRow& row, const Video& video) const {
+  std::vector<LogMessage> MessagesOf(const JobRow& row, const Video& video) const {
     const auto of = [&row](LogKind kind, uint32_t epoch) {
       return LogSubject{row.tenant, row.id, kind, epoch};
     };
-    std::vector<JoiningMessage> messages = {
+    std::vector<LogMessage> messages = {
         {of(LogKind::kRequest, 0), WriteRequest({logged_.Write({row.tenant, row.id}, video), ""})}};
-    const bool began = row.state != RowState::kQueued || !row.restarts.empty();
+    const bool began = row.state != VideoState::kQueued || !row.restarts.empty();
     if (!began) return messages;
     // A gateway need not be allowed to claim.
     if (node_.gateway) return messages;
     // Whoever watches it has seen this attempt: the next one's numbers are above.
     const uint32_t last = EpochOf(row.attempt);
-    for (uint32_t epoch = 1; epoch <= last; ++epoch) {
-      messages.push_back({of(LogKind::kClaim, epoch), WriteClaim({node_.node, node_.address})});
-    }
+    AddClaims(row.tenant, row.id, last, {node_.node, node_.address}, messages);
     messages.push_back({of(LogKind::kFinish, last), WriteFinish({node_.node, FinishKind::kReleased},
                                                                 TextOf(ReleaseReason::kRestart))});
     return messages;
   }
 
   // False: the subject was written before.
-  absl::StatusOr<bool> Write(const JoiningMessage& message) {
+  absl::StatusOr<bool> Write(const LogMessage& message) {
     REEL_ASSIGN_OR_RETURN(std::string subject, MakeSubject(message.subject));
     const std::string id = absl::StrCat(node_.node, ".", node_.process, ".joining.", ++written_);
     REEL_ASSIGN_OR_RETURN(const WriteResult result,
@@ -165,7 +158,7 @@ class FleetJoining {
     video.error = std::move(why);
     video.end_time = absl::Now();
     video.expire_time = video.end_time + kKeepFailed;
-    row.state = RowState::kFailed;
+    row.state = VideoState::kFailed;
     row.num_conditions = 0;
     row.expire_time = video.expire_time;
     row.video = stores_.serializer.Serialize(video);

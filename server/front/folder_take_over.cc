@@ -30,11 +30,6 @@ namespace {
 
 constexpr int kPage = 200;
 
-struct Said {
-  LogSubject subject;
-  std::string payload;
-};
-
 absl::Status Rename(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, absl::StrCat("The file cannot be renamed: ", from));
@@ -64,9 +59,9 @@ class Writer {
  public:
   explicit Writer(LogPort& log) : log_(log) {}
 
-  absl::Status Put(const std::vector<Said>& group) {
+  absl::Status Put(const std::vector<LogMessage>& group) {
     std::vector<LogWrite> writes;
-    for (const Said& said : group) {
+    for (const LogMessage& said : group) {
       REEL_ASSIGN_OR_RETURN(std::string subject, MakeSubject(said.subject));
       writes.push_back({std::move(subject), said.payload, absl::StrCat("taken.", ++written_)});
     }
@@ -130,7 +125,7 @@ class TakeOver {
  private:
   absl::Status Take(const JobRow& row) {
     const absl::StatusOr<Video> video = serializer_.Parse(row.video);
-    const bool live = row.state == RowState::kQueued || row.state == RowState::kRunning;
+    const bool live = row.state == VideoState::kQueued || row.state == VideoState::kRunning;
     if (!video.ok()) {
       Log(LogLevel::kError, "The stored record of a video is damaged",
           {{"video", row.id}, {"error", video.status()}});
@@ -147,14 +142,14 @@ class TakeOver {
     return put;
   }
 
-  std::vector<Said> MessagesOf(const JobRow& row) const {
-    std::vector<Said> said;
+  std::vector<LogMessage> MessagesOf(const JobRow& row) const {
+    std::vector<LogMessage> said;
     if (!row.request_id.empty()) {
       said.push_back({{row.tenant, row.request_id, LogKind::kBinding, 1},
                       WriteBinding({row.id, row.spec_hash})});
     }
     said.push_back({{row.tenant, row.id, LogKind::kRequest, 0}, WriteRequest({row.video, ""})});
-    if (row.state == RowState::kCancelled) {
+    if (row.state == VideoState::kCancelled) {
       said.push_back({{row.tenant, row.id, LogKind::kCancel, 0},
                       WriteWish({CancelKind::kCancelled, row.video})});
       return said;
@@ -162,11 +157,9 @@ class TakeOver {
     // Its claim says which attempts are its owner's. Of one that lives it is all: the process has
     // left it.
     const uint32_t epoch = EpochOf(row.attempt);
-    for (uint32_t claim = 1; claim <= epoch; ++claim) {
-      said.push_back({{row.tenant, row.id, LogKind::kClaim, claim}, WriteClaim({names_.node, ""})});
-    }
-    if (row.state == RowState::kQueued || row.state == RowState::kRunning) return said;
-    const bool done = row.state == RowState::kSucceeded;
+    AddClaims(row.tenant, row.id, epoch, {names_.node, ""}, said);
+    if (row.state == VideoState::kQueued || row.state == VideoState::kRunning) return said;
+    const bool done = row.state == VideoState::kSucceeded;
     FinishSaid finish{names_.node, done ? FinishKind::kSucceeded : FinishKind::kFailed};
     finish.video = row.video;
     finish.last_sequence = row.last_sequence;

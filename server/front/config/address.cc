@@ -56,6 +56,15 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
   return Address{host, port};
 }
 
+absl::StatusOr<Address> ParseAddress(std::string_view text, int default_port) {
+  const size_t bracket = text.find(']');  // of an IPv6 address, whose own colons are no port's
+  const bool has_port =
+      text.find(':', bracket == std::string_view::npos ? 0 : bracket) != std::string_view::npos;
+  std::string place(text);
+  if (!has_port && default_port > 0) absl::StrAppend(&place, ":", default_port);
+  return ParseAddress(place);
+}
+
 Address AddressOf(std::string_view text) { return ParseAddress(text).value_or(Address()); }
 
 }  // namespace reel::front

@@ -21,6 +21,9 @@ struct Address {
 // INVALID_ARGUMENT names the text and the form that is wanted.
 absl::StatusOr<Address> ParseAddress(std::string_view text);
 
+// The same of a URL, where the port may be left out; `default_port` 0: it may not.
+absl::StatusOr<Address> ParseAddress(std::string_view text, int default_port);
+
 // Without a host where the text is empty, or no address.
 Address AddressOf(std::string_view text);
 

@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::string_view kPlainScheme = "http://";
 constexpr std::string_view kTlsScheme = "https://";
-constexpr char kPlainPort[] = "4318";
-constexpr char kTlsPort[] = "443";
+constexpr int kPlainPort = 4318, kTlsPort = 443;
 constexpr char kDefaultPath[] = "/v1/traces";
 
 absl::Status Bad(const char* rule) {
@@ -45,13 +44,7 @@ absl::StatusOr<CollectorAddress> ParseCollectorAddress(std::string_view text) {
   if (text.find_first_of("?#") != std::string_view::npos) return Bad("it has a query or fragment");
   const bool has_path = slash != std::string_view::npos && slash + 1 < text.size();
   out.path = has_path ? std::string(text.substr(slash)) : kDefaultPath;
-  // After the bracket of an IPv6 address, whose own colons are no port's.
-  const size_t bracket = place.find(']');
-  const size_t from = bracket == std::string_view::npos ? 0 : bracket;
-  const bool has_port = place.find(':', from) != std::string_view::npos;
-  const std::string host(place);
-  auto address =
-      ParseAddress(has_port ? host : absl::StrCat(host, ":", out.tls ? kTlsPort : kPlainPort));
+  auto address = ParseAddress(place, out.tls ? kTlsPort : kPlainPort);
   if (!address.ok()) return address.status();
   if (address->port == 0) return Bad("the port must be 1..65535");
   out.address = *std::move(address);

@@ -13,16 +13,11 @@ namespace {
 struct Scheme {
   const char* encrypted;
   const char* plain;
-  const char* form;                 // behind the encrypted one
-  const char* ports[2] = {"", ""};  // of an encrypted and a plain address without one
+  const char* form;   // behind the encrypted one
+  int ports[2] = {};  // of an encrypted and a plain address without one; 0: none
 };
 constexpr Scheme kBroker = {"tls://", "nats://", "HOST:PORT"};
-constexpr Scheme kStore = {"https://", "http://", "HOST[:PORT]", {":443", ":80"}};
-
-bool HasPort(const std::string& place) {
-  const size_t bracket = place.find(']');  // of an IPv6 address, whose own colons are no port's
-  return place.find(':', bracket == std::string::npos ? 0 : bracket) != std::string::npos;
-}
+constexpr Scheme kStore = {"https://", "http://", "HOST[:PORT]", {443, 80}};
 
 void CheckUrl(const std::string& key, const std::string& url, const Scheme& scheme, bool insecure,
               ConfigFindings& findings) {
@@ -36,14 +31,13 @@ void CheckUrl(const std::string& key, const std::string& url, const Scheme& sche
     return findings.Problem(key,
                             "must have no user and no secret: they belong into credentials_file");
   }
-  std::string place =
+  const std::string place =
       url.substr(absl::string_view(is_plain ? scheme.plain : scheme.encrypted).size());
   if (place.find_first_of("/?#% ") != std::string::npos) {
     return findings.Problem(key,
                             absl::StrCat("must be a host and a port without a path: '", url, "'"));
   }
-  if (!HasPort(place)) place += scheme.ports[is_plain ? 1 : 0];
-  const auto address = ParseAddress(place);
+  const auto address = ParseAddress(place, scheme.ports[is_plain ? 1 : 0]);
   if (!address.ok()) return findings.Problem(key, std::string(address.status().message()));
   if (address->port == 0) findings.Problem(key, "the port must be 1..65535");
   if (!is_plain || address->loopback() || insecure) return;

@@ -153,6 +153,13 @@ std::string WriteBinding(const BindingSaid& binding) {
   return message.SerializeAsString();
 }
 
+void AddClaims(const std::string& tenant, const std::string& id, uint32_t last,
+               const ClaimSaid& claim, std::vector<LogMessage>& messages) {
+  for (uint32_t epoch = 1; epoch <= last; ++epoch) {
+    messages.push_back({{tenant, id, LogKind::kClaim, epoch}, WriteClaim(claim)});
+  }
+}
+
 std::string WriteBeat(const NodeBeat& beat) {
   v1::Beat message;
   message.set_node(beat.node);

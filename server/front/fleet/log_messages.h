@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "server/front/fleet/log_fold.h"
+#include "server/front/fleet/subjects.h"
 
 namespace reel::front {
 
@@ -20,6 +21,12 @@ struct StoredMessage {
   std::string payload;
 };
 
+// A message as a node writes it.
+struct LogMessage {
+  LogSubject subject;
+  std::string payload;
+};
+
 // What nodes write. An end without a result, the name of its reason: "CANCELLED_BY_OWNER".
 std::string WriteRequest(const RequestSaid& request);
 std::string WriteClaim(const ClaimSaid& claim);
@@ -27,6 +34,9 @@ std::string WriteFinish(const FinishSaid& finish, const std::string& reason);
 std::string WriteWish(const CancelSaid& wish);
 std::string WriteDeletion();
 std::string WriteBinding(const BindingSaid& binding);
+// One owner's claims of all epochs up to `last`: what it begins next is above them.
+void AddClaims(const std::string& tenant, const std::string& id, uint32_t last,
+               const ClaimSaid& claim, std::vector<LogMessage>& messages);
 
 // A node's sign of life.
 struct NodeBeat {

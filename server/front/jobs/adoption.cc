@@ -10,9 +10,6 @@
 namespace reel::front {
 namespace {
 
-// Numbers of an owner's log are above those of the owners before it.
-constexpr uint64_t kSequencesPerEpoch = 1'000'000;
-
 JobRow RowOf(const AdoptedJob& adopted) {
   JobRow row;
   row.id = adopted.video.id;

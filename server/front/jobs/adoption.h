@@ -17,6 +17,9 @@
 
 namespace reel::front {
 
+// Numbers of an owner's log are above those of the owners before it.
+inline constexpr uint64_t kSequencesPerEpoch = 1'000'000;
+
 struct AdoptedJob {
   Video video;         // as it was admitted
   uint32_t epoch = 1;  // by which it is this server's

@@ -81,7 +81,7 @@ absl::Status RestartOfFront::LearnAgain() {
 void RestartOfFront::Forget(const JobRow& row) {
   const bool in_log = state_.options.alone || ReplicaOf(row.id) == state_.replica.name();
   if (!in_log) return;  // of when this server was alone: its node brings it into the log
-  const bool began = row.state != RowState::kQueued || !row.restarts.empty();
+  const bool began = row.state != VideoState::kQueued || !row.restarts.empty();
   if (!began) never_begun_.insert(row.id);
   ports_.media.RemoveConditions(row.id, row.num_conditions);
   ports_.store.Remove(row.id, nullptr);

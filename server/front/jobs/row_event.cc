@@ -4,20 +4,17 @@
 namespace reel::front {
 namespace {
 
-static_assert(static_cast<int>(VideoState::kQueued) == static_cast<int>(RowState::kQueued));
-static_assert(static_cast<int>(VideoState::kCancelled) == static_cast<int>(RowState::kCancelled));
-
 struct Change {
   JobRow& row;
 
-  void operator()(const RowStarted&) const { row.state = RowState::kRunning; }
+  void operator()(const RowStarted&) const { row.state = VideoState::kRunning; }
   void operator()(const RowRestarted& event) const {
     row.attempt = event.restart.attempt;
-    row.state = RowState::kQueued;
+    row.state = VideoState::kQueued;
     row.restarts.push_back(event.restart);
   }
   void operator()(const RowSucceeded& event) const {
-    row.state = RowState::kSucceeded;
+    row.state = VideoState::kSucceeded;
     row.expire_time = event.expire_time;
     row.num_conditions = 0;
     row.media_bytes = event.media_bytes;
@@ -26,7 +23,7 @@ struct Change {
     row.last_sequence = event.sequence;
   }
   void operator()(const RowFailed& event) const {
-    row.state = static_cast<RowState>(event.state);
+    row.state = event.state;
     row.expire_time = event.expire_time;
     row.num_conditions = 0;
     row.media_bytes = 0;

@@ -13,18 +13,21 @@ namespace {
 
 constexpr int kReapAtOnce = 100;
 
-absl::Status NotFinal(const std::string& id) {
+}  // namespace
+
+absl::Status VideoNotFinal(const std::string& id) {
+  const std::string name = absl::StrCat("videos/", id);
   ErrorDetails details;
-  details.metadata = {{"video", absl::StrCat("videos/", id)}};
+  details.metadata = {{"video", name}};
+  details.resource_type = "video";
+  details.resource_name = name;
   details.precondition_type = "STATE";
-  details.precondition_subject = absl::StrCat("videos/", id);
+  details.precondition_subject = name;
   details.precondition_description = "the video is queued or running";
   return MakeError(Reason::kVideoNotFinal,
-                   absl::StrCat("The video is queued or running; cancel it first: videos/", id),
+                   absl::StrCat("The video is queued or running; cancel it first: ", name),
                    details);
 }
-
-}  // namespace
 
 void StoredVideos::Find(const Reach& reach, const std::string& id,
                         Answer<std::shared_ptr<Job>> done) {
@@ -45,7 +48,7 @@ void StoredVideos::Find(const Reach& reach, const std::string& id,
 void StoredVideos::List(const ListQuery& query, Answer<ListPage> done) {
   PageQuery page;
   if (!query.reach.everybodys) page.tenant = query.reach.tenant;
-  for (VideoState state : query.states) page.states.push_back(static_cast<RowState>(state));
+  page.states = query.states;
   page.before_time = query.before_time;
   page.before_id = query.before_id;
   page.oldest_first = query.oldest_first;
@@ -72,7 +75,7 @@ void StoredVideos::List(const ListQuery& query, Answer<ListPage> done) {
 }
 
 void StoredVideos::Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
-  if (state_.jobs.FindOf(reach, id) != nullptr) return done(NotFinal(id));
+  if (state_.jobs.FindOf(reach, id) != nullptr) return done(VideoNotFinal(id));
   records_.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
     if (!row.ok()) return done(row.status());
     if (!row->has_value() || !reach.Covers((*row)->tenant) || state_.jobs.Find(id) != nullptr) {
@@ -101,7 +104,7 @@ void StoredVideos::OnRemoved(const JobRow& row, const absl::Status& status) {
   state_.removals.End(row.id);
   if (status.ok()) {
     // Only a success has media that are counted.
-    const bool counted = row.state == RowState::kSucceeded;
+    const bool counted = row.state == VideoState::kSucceeded;
     state_.ledger.AddStored(row.tenant, counted ? -row.media_bytes : 0);
   } else {
     Log(LogLevel::kError, "A video could not be removed", {{"video", row.id}, {"error", status}});

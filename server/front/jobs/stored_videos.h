@@ -14,6 +14,9 @@
 
 namespace reel::front {
 
+// Only what has ended is deleted.
+absl::Status VideoNotFinal(const std::string& id);
+
 // Confined to the dispatcher's thread. What it is given outlives it.
 class StoredVideos {
  public:

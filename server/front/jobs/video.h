@@ -14,14 +14,9 @@
 #include "model/generation_spec.h"
 #include "model/run_stats.h"
 #include "server/front/scheduling/priority.h"
+#include "server/front/store/video_state.h"
 
 namespace reel::front {
-
-enum class VideoState { kQueued, kRunning, kSucceeded, kFailed, kCancelled };
-
-constexpr bool IsFinal(VideoState state) {
-  return state != VideoState::kQueued && state != VideoState::kRunning;
-}
 
 // What a caller's own trace says of a request.
 struct CallerSpan {

@@ -60,16 +60,6 @@ absl::Status VideoLocked(const std::string& id) {
       details);
 }
 
-absl::Status VideoStillLives(const std::string& id) {
-  ErrorDetails details = OfVideo(id);
-  details.precondition_type = "STATE";
-  details.precondition_subject = absl::StrCat("videos/", id);
-  details.precondition_description = "the video is queued or running";
-  return MakeError(Reason::kVideoNotFinal,
-                   absl::StrCat("The video is queued or running; cancel it first: videos/", id),
-                   details);
-}
-
 absl::Status RequestIdTaken(const std::string& request_id, const std::string& id) {
   ErrorDetails details = OfVideo(id);
   details.metadata["request_id"] = request_id;

@@ -18,7 +18,6 @@ absl::Status ReadFailure(const absl::Status& status);
 absl::Status NoSuchVideo(const std::string& id);
 // It is there, encrypted, and whoever has the key can show it.
 absl::Status VideoLocked(const std::string& id);
-absl::Status VideoStillLives(const std::string& id);
 absl::Status RequestIdTaken(const std::string& request_id, const std::string& id);
 absl::Status RequestIdGone(const std::string& request_id);
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/front/jobs/stored_videos.h"
 #include "server/front/jobs/video_id.h"
-#include "server/front/node/fleet_errors.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -286,7 +286,7 @@ void FleetNode::DeleteKnown(const Reach& reach, const std::string& id,
     if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
     return ports_.jobs.Delete(reach, id, std::move(done));
   }
-  if (video->live()) return done(VideoStillLives(id));
+  if (video->live()) return done(VideoNotFinal(id));
   wishes_.Delete(video->key, std::move(done));
 }
 

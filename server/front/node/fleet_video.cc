@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/adoption.h"
 #include "server/front/jobs/past_end.h"
 #include "server/front/node/video_index.h"
 

@@ -17,8 +17,6 @@
 
 namespace reel::front {
 
-// Numbers of an owner's log entries are above those of the owners before it (Adoption).
-inline constexpr uint64_t kSequencesPerEpoch = 1'000'000;
 // Attempts of one owner, of which it makes a few.
 inline constexpr int kAttemptsPerEpoch = 100;
 // The first attempt of a claim's owner; of a video that nobody has claimed yet, 1.

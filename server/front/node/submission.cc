@@ -267,7 +267,7 @@ void Submission::Request(const Shared& attempt) {
 
 void Submission::RequestAlone(const Shared& attempt, bool binds) {
   const FleetState::Key key = KeyOf(*attempt);
-  std::vector<WriteQueue::Message> messages;
+  std::vector<LogMessage> messages;
   if (binds) {
     messages.push_back({{key.first, attempt->job.request_id, LogKind::kBinding, attempt->number},
                         WriteBinding({attempt->video.id, SpecNames(*attempt).front()})});

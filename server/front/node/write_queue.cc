@@ -35,14 +35,14 @@ WriteQueue::~WriteQueue() {
 
 void WriteQueue::Put(const LogSubject& subject, std::string payload, absl::Duration patience,
                      Done done) {
-  std::vector<Message> one;
+  std::vector<LogMessage> one;
   one.push_back({subject, std::move(payload)});
   PutTogether(std::move(one), patience, std::move(done));
 }
 
-void WriteQueue::PutTogether(std::vector<Message> messages, absl::Duration patience, Done done) {
+void WriteQueue::PutTogether(std::vector<LogMessage> messages, absl::Duration patience, Done done) {
   std::vector<LogWrite> writes;
-  for (Message& message : messages) {
+  for (LogMessage& message : messages) {
     absl::StatusOr<std::string> name = MakeSubject(message.subject);
     if (!name.ok()) return done(name.status());
     writes.push_back({*std::move(name), std::move(message.payload), ""});

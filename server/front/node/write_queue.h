@@ -34,11 +34,7 @@ class WriteQueue {
   void Put(const LogSubject& subject, std::string payload, absl::Duration patience, Done done);
   // Several that are stored together or not at all, in their order; for a log of one's own. The
   // sequence is the last one's.
-  struct Message {
-    LogSubject subject;
-    std::string payload;
-  };
-  void PutTogether(std::vector<Message> messages, absl::Duration patience, Done done);
+  void PutTogether(std::vector<LogMessage> messages, absl::Duration patience, Done done);
   // So many wait.
   size_t size();
   // Waits until each of those put before has been tried, however that ended.

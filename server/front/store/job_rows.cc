@@ -31,7 +31,7 @@ JobRow Read(const Statement& from) {
   row.tenant = from.GetBytes(1);
   row.request_id = from.GetBytes(2);
   row.spec_hash = from.GetBytes(3);
-  row.state = static_cast<RowState>(from.GetInt(4));
+  row.state = static_cast<VideoState>(from.GetInt(4));
   row.attempt = static_cast<int>(from.GetInt(5));
   row.num_conditions = static_cast<int>(from.GetInt(6));
   row.create_time = from.GetTime(7, absl::InfinitePast());
@@ -134,7 +134,7 @@ absl::StatusOr<std::optional<JobRow>> Find(Database& db, const std::string& id) 
 absl::StatusOr<std::vector<JobRow>> Page(Database& db, const PageQuery& query) {
   // The states as a mask, so that one statement serves every filter.
   int64_t mask = 0;
-  for (RowState state : query.states) mask |= int64_t{1} << static_cast<int>(state);
+  for (VideoState state : query.states) mask |= int64_t{1} << static_cast<int>(state);
   if (query.states.empty()) mask = 0xFF;
 #define REEL_PAGE(of_tenant, beyond, order)                                            \
   "SELECT " REEL_JOB_COLUMNS " FROM jobs WHERE " of_tenant "(create_time, id) " beyond \
@@ -183,7 +183,7 @@ absl::StatusOr<std::vector<StoredFile>> Files(Database& db) {
     file.id = from.GetBytes(0);
     file.tenant = from.GetBytes(1);
     file.attempt = static_cast<int>(from.GetInt(2));
-    file.finished = from.GetInt(3) == static_cast<int>(RowState::kSucceeded);
+    file.finished = from.GetInt(3) == static_cast<int>(VideoState::kSucceeded);
     file.num_conditions = static_cast<int>(from.GetInt(4));
     file.media_bytes = from.GetInt(5);
   }));

@@ -16,11 +16,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/store/media_store.h"
+#include "server/front/store/video_state.h"
 
 namespace reel::front {
-
-// The numbers are those in the file.
-enum class RowState { kQueued = 0, kRunning = 1, kSucceeded = 2, kFailed = 3, kCancelled = 4 };
 
 // An entry of the log that a replay must show.
 struct RestartRow {
@@ -33,7 +31,7 @@ struct RestartRow {
 struct JobRow {
   std::string id;
   std::string tenant;
-  RowState state = RowState::kQueued;
+  VideoState state = VideoState::kQueued;
   int attempt = 1;
   int num_conditions = 0;
   absl::Time create_time;
@@ -51,7 +49,7 @@ struct JobRow {
 
 struct PageQuery {
   std::optional<std::string> tenant;  // nullopt: of all
-  std::vector<RowState> states;       // empty: all
+  std::vector<VideoState> states;     // empty: all
   absl::Time before_time = absl::InfiniteFuture();
   std::string before_id;  // empty: from the newest on, or from the oldest
   int limit = 50;

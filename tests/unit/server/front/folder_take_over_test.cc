@@ -56,7 +56,7 @@ class FolderTakeOverTest : public ::testing::Test {
     JobRow row;
     row.id = video.id;
     row.tenant = video.tenant;
-    row.state = static_cast<RowState>(video.state);
+    row.state = video.state;
     row.attempt = video.attempt = attempt;
     row.create_time = video.create_time;
     row.num_conditions = static_cast<int>(video.spec.conditions.size());
@@ -157,11 +157,11 @@ TEST_F(FolderTakeOverTest, ADamagedRecordCostsItself) {
   JobRow row;
   row.id = "abcdef-damaged";
   row.tenant = "t";
-  row.state = RowState::kQueued;
+  row.state = VideoState::kQueued;
   row.video = "no video";
   Create(row);
   row.id = "abcdef-spoiled";
-  row.state = RowState::kSucceeded;
+  row.state = VideoState::kSucceeded;
   Create(row);
   Store(VideoOf("abcdef-whole", VideoState::kSucceeded));
   ASSERT_TRUE(Take().ok());

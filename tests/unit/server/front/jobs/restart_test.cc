@@ -120,7 +120,7 @@ TEST_F(RestartTest, AJobThatCannotBeReadIsNotStuck) {
   JobRow row;
   row.id = "r0-broken";
   row.tenant = "t";
-  row.state = RowState::kRunning;
+  row.state = VideoState::kRunning;
   row.create_time = clock.Wall();
   row.video = "nonsense";
   ASSERT_TRUE(AwaitStatus([&](auto done) { store->Create(row, std::move(done)); }).ok());

@@ -15,7 +15,7 @@ JobRow Row() {
 TEST(RowEvent, ARestartQueuesTheNextAttempt) {
   JobRow row = Row();
   Apply(RowStarted{}, row);
-  EXPECT_EQ(row.state, RowState::kRunning);
+  EXPECT_EQ(row.state, VideoState::kRunning);
   for (int attempt = 2; attempt <= 3; ++attempt) {
     Apply(RowRestarted{{.sequence = 5,
                         .time = absl::UnixEpoch(),
@@ -23,7 +23,7 @@ TEST(RowEvent, ARestartQueuesTheNextAttempt) {
                         .attempt = attempt}},
           row);
   }
-  EXPECT_EQ(row.state, RowState::kQueued);
+  EXPECT_EQ(row.state, VideoState::kQueued);
   EXPECT_EQ(row.attempt, 3);
   EXPECT_EQ(row.restarts.size(), 2u);
   EXPECT_EQ(row.num_conditions, 2);
@@ -32,7 +32,7 @@ TEST(RowEvent, ARestartQueuesTheNextAttempt) {
 TEST(RowEvent, ASuccessKeepsItsMedia) {
   JobRow row = Row();
   Apply(RowSucceeded{absl::FromUnixSeconds(9), 7, {3, 7}, 42, {1}}, row);
-  EXPECT_EQ(row.state, RowState::kSucceeded);
+  EXPECT_EQ(row.state, VideoState::kSucceeded);
   EXPECT_EQ(row.media_bytes, 7);
   EXPECT_EQ(row.fragment_ends.size(), 2u);
   EXPECT_EQ(row.block_sums.size(), 1u);
@@ -44,7 +44,7 @@ TEST(RowEvent, ASuccessKeepsItsMedia) {
 TEST(RowEvent, AnyOtherEndKeepsNoFiles) {
   JobRow row = Row();
   Apply(RowFailed{VideoState::kCancelled, absl::FromUnixSeconds(9)}, row);
-  EXPECT_EQ(row.state, RowState::kCancelled);
+  EXPECT_EQ(row.state, VideoState::kCancelled);
   EXPECT_EQ(row.expire_time, absl::FromUnixSeconds(9));
   EXPECT_EQ(row.num_conditions, 0);
 }

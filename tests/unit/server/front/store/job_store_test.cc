@@ -63,7 +63,7 @@ TEST_F(JobStoreTest, GivesBackWhatItWasGiven) {
   JobRow row = MakeRow("a", 5);
   row.num_conditions = 2;
   ASSERT_TRUE(Create(row).ok());
-  row.state = RowState::kSucceeded;
+  row.state = VideoState::kSucceeded;
   row.attempt = 2;
   row.expire_time = absl::FromUnixSeconds(99);
   row.last_sequence = 1234;
@@ -76,7 +76,7 @@ TEST_F(JobStoreTest, GivesBackWhatItWasGiven) {
   const auto found = Find("a");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->video, row.video);
-  EXPECT_EQ(found->state, RowState::kSucceeded);
+  EXPECT_EQ(found->state, VideoState::kSucceeded);
   EXPECT_EQ(found->attempt, 2);
   EXPECT_EQ(found->num_conditions, 2);
   EXPECT_EQ(found->create_time, absl::FromUnixSeconds(5));
@@ -196,13 +196,13 @@ TEST_F(JobStoreTest, FiltersAPageByState) {
   ASSERT_TRUE(Create(done).ok());
   ASSERT_TRUE(Create(failed).ok());
   ASSERT_TRUE(Create(MakeRow("queued", 3)).ok());
-  done.state = RowState::kSucceeded;
-  failed.state = RowState::kFailed;
+  done.state = VideoState::kSucceeded;
+  failed.state = VideoState::kFailed;
   ASSERT_TRUE(Update(done).ok());
   ASSERT_TRUE(Update(failed).ok());
-  PageQuery query{"t", {RowState::kSucceeded}, absl::InfiniteFuture(), "", 50};
+  PageQuery query{"t", {VideoState::kSucceeded}, absl::InfiniteFuture(), "", 50};
   EXPECT_THAT(Page(query), ElementsAre("done"));
-  query.states = {RowState::kQueued, RowState::kFailed};
+  query.states = {VideoState::kQueued, VideoState::kFailed};
   EXPECT_THAT(Page(query), ElementsAre("queued", "failed"));
 }
 
@@ -210,10 +210,10 @@ TEST_F(JobStoreTest, TellsLiveAndExpiredApart) {
   JobRow old = MakeRow("old", 1), fresh = MakeRow("fresh", 2), running = MakeRow("running", 3);
   for (const JobRow& row : {old, fresh, running}) ASSERT_TRUE(Create(row).ok());
   ASSERT_TRUE(Create(MakeRow("queued", 4)).ok());
-  old.state = fresh.state = RowState::kSucceeded;
+  old.state = fresh.state = VideoState::kSucceeded;
   old.expire_time = absl::FromUnixSeconds(10);
   fresh.expire_time = absl::FromUnixSeconds(20);
-  running.state = RowState::kRunning;
+  running.state = VideoState::kRunning;
   for (const JobRow& row : {old, fresh, running}) ASSERT_TRUE(Update(row).ok());
 
   const auto expired = *Await<std::vector<JobRow>>(
@@ -229,7 +229,7 @@ TEST_F(JobStoreTest, TellsLiveAndExpiredApart) {
 TEST_F(JobStoreTest, ListsTheFilesThatBelongToSomebody) {
   JobRow row = MakeRow("a", 1);
   ASSERT_TRUE(Create(row).ok());
-  row.state = RowState::kSucceeded;
+  row.state = VideoState::kSucceeded;
   row.attempt = 3;
   row.media_bytes = 77;
   ASSERT_TRUE(Update(row).ok());
