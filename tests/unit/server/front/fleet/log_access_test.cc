@@ -24,7 +24,8 @@ TEST(LogAccess, SignsWhatIsSentAndNothingElse) {
   std::string seed = "SUAJ2YNRTXX72WTAXKCEV5ES5QWMIRCJYVUXWMTJDFYDXLADDSXH6YALCA";
   ASSERT_EQ(nats_Open(-1), NATS_OK);
   int refused = 0;
-  for (int i = 0; i < 2048; ++i) {
+  // The signature of 131 begins with a zero.
+  for (int i = 100; i < 164; ++i) {
     const std::string nonce = absl::StrCat("nonce ", i);
     unsigned char* bytes = nullptr;
     int size = 0;
@@ -43,7 +44,7 @@ TEST(LogAccess, SignsWhatIsSentAndNothingElse) {
     ASSERT_EQ(size, 64);
     EXPECT_TRUE(std::equal(made.get(), made.get() + size, wanted.get()));
   }
-  EXPECT_GT(refused, 0);
+  EXPECT_EQ(refused, 1);
 }
 
 }  // namespace

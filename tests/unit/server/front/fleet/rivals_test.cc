@@ -33,12 +33,16 @@ TEST(Rivals, EachNodeHasAPlaceOfItsOwnForEachVideo) {
     of.try_emplace(node, node).first->second.Update(Others(nodes, node));
   }
   std::map<std::string, int> first;
+  int videos = 0;
   for (const std::string& video : Names("prod-", 500)) {
+    const bool ask_all = ++videos % 10 == 0;  // a look at each node by each
     std::set<int> places;
     for (const std::string& node : nodes) {
       Rivals::Better better;
       const int place = of.at(node).CountBetter(video, false, better);
-      EXPECT_EQ(place == 0, SuitsBest(video, node, nodes));
+      if (ask_all || place == 0) {
+        EXPECT_EQ(place == 0, SuitsBest(video, node, nodes));
+      }
       places.insert(place);
       first[node] += place == 0 ? 1 : 0;
     }

@@ -48,6 +48,7 @@ class Member : public Harness {
     node.gateway = gateway;
     if (gateway) options.models.clear();
     node.deliver_backlog = deliver_backlog;
+    node.sweep = kSweep;
     node.seal = seal;
     node.view_file = folder.File(has_own_log ? "log.db" : "fleet.db");
     node.alone = has_own_log;
@@ -114,6 +115,9 @@ class Member : public Harness {
     for (const Video& video : page->videos) ids.push_back(video.id);
     return ids;
   }
+
+  // Shorter than a service's: a test lives through it in steps of a beat.
+  static constexpr absl::Duration kSweep = absl::Minutes(1);
 
   Peers peers;  // of the next Begin
   Seal seal;    // likewise
