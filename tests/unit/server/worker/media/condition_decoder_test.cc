@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
 #include <string>
 
 #include "tests/unit/server/worker/media/ffmpeg.h"
@@ -188,14 +189,17 @@ TEST(DecodeConditions, RefusesClipsOfOtherKinds) {
 TEST(DecodeConditions, SurvivesBrokenClips) {
   if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
   const std::string clip = MakeClip(9);
-  for (size_t at = 0; at < clip.size(); at += 7) {
+  // Over many runs every byte is one of those.
+  constexpr size_t kStep = 21;
+  for (size_t at = std::random_device{}() % kStep; at < clip.size(); at += kStep) {
     std::string broken = clip;
     broken[at] = static_cast<char>(~broken[at]);
     model::GenerationSpec spec = Spec({Clip(broken)});
     const absl::Status status = Decode(spec);
     EXPECT_TRUE(status.ok() || absl::IsInvalidArgument(status)) << at << status;
     spec = Spec({Clip(clip.substr(0, at))});
-    EXPECT_TRUE(Decode(spec).ok() || absl::IsInvalidArgument(Decode(spec))) << at;
+    const absl::Status cut = Decode(spec);
+    EXPECT_TRUE(cut.ok() || absl::IsInvalidArgument(cut)) << at << cut;
   }
 }
 
