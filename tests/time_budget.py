@@ -18,21 +18,36 @@ PHASES = {"set-up": 60, "build dev": 400, "build tsan": 190, "set-up of librarie
 TEST = 20
 # Without the preset: the slowest counts. test -> seconds and why.
 SLOW_TESTS = {
+    "attacks.half_open": (45, "connections that gRPC closes after 20 and 40 seconds"),
+    "deadline_test": (40, "two hundred deadlines, one after the other"),
+    "estimate_test": (30, "four hundred videos in twos"),
     "experiment_test": (45, "a verdict wants tens of videos of the demo model"),
+    "fleet_chaos_test": (40, "twenty seconds of blows, and what they leave behind"),
+    "fleet_faults_test": (40, "servers that die, sleep and come back"),
+    "fleet_kill_conformance_test": (40, "twelve kills, and silences that others wait for"),
     "fleet_restart_conformance_test": (30, "seven services that end in the middle of a video and start again"),
-    "fleet_servers_test": (75, "sixteen fleets that lose servers and wait until the others know"),
+    "fleet_servers_test": (110, "nineteen fleets that lose servers and wait until the others know"),
     "fleet_storm_test": (30, "brokers and nodes that fail for as long as it takes, and elections of five seconds"),
+    "front_fleet_test": (30, "eight hundred histories under a sanitizer"),
+    "interleaved_test": (30, "a hundred videos of the demo model"),
+    "kill_conformance_test": (35, "twelve kills under a sanitizer"),
     "load_test": (90, "a server under load for as long as it takes to see a leak"),
     "lint.headers_alone": (120, "compiles every header"),
     "outside.sglang_bench": (60, "fetches packages"),
     "outside.vllm_omni_client": (40, "fetches packages"),
-    "outside.container_image": (90, "makes a Debian, and an image of a gigabyte upon it"),
+    "outside.container_image": (110, "makes a Debian, and an image of a gigabyte upon it"),
+    "outside.dashboards": (40, "two servers that work for as long as panels want"),
+    "outside.kernel_day": (40, "ninety videos of the demo model"),
     "outside.kernels_wheel": (30, "makes a wheel, and another Debian to try it in"),
     "outside.alerts": (90, "eleven alerts, each of which waits before it fires"),
+    "outside.packages": (30, "a .deb and a tarball, and a video from wherever that is unpacked"),
     "outside.readme_commands": (60, "fifty commands, of which a dozen render"),
+    "overload_test": (50, "four seconds of flood at servers of two kinds, and what they do without"),
     "samples_test": (40, "fifteen videos, of which five have thirty steps"),
     "ltx_golden_test": (40, "libtorch, tile by tile"),
     "ltx_pipeline_test": (40, "whole requests"),
+    "render_ltx_test": (30, "whole renders of a tiny model"),
+    "restart_conformance_test": (30, "services that end in the middle of a video, under a sanitizer"),
 }
 SLOWEST = 10
 

@@ -9,30 +9,39 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 import one_suite
 
 
-def entry(labels, command=("program",), **properties):
-    return one_suite.entry("dev", "some_test", list(command), dict(properties, LABELS=labels))
+def entry(labels, command=("program",), name="some_test", **properties):
+    return one_suite.entry("dev", name, list(command), dict(properties, LABELS=labels), ["dev/other_test"])
 
 
 class OneSuiteTest(unittest.TestCase):
-    def test_what_waits_for_servers_takes_a_slot_and_what_computes_takes_a_core(self):
+    def test_what_waits_for_servers_takes_a_slot_and_what_computes_takes_three(self):
         self.assertIn("PROCESSORS [==[1]==]", entry(["integration"]))
-        self.assertIn("PROCESSORS [==[3]==]", entry(["unit"]))
-        self.assertIn("PROCESSORS [==[3]==]", entry(["lint"]))
+        for labels in (["integration", "computes"], ["unit"], ["lint"], ["e2e"]):
+            self.assertIn("PROCESSORS [==[3]==]", entry(labels), labels)
 
-    def test_what_looks_at_a_clock_takes_a_core_but_not_the_machine(self):
-        self.assertIn("PROCESSORS [==[3]==]", entry(["integration", "waits"]))
+    def test_what_looks_at_a_clock_takes_more_than_it_uses_but_not_the_machine(self):
+        self.assertIn("PROCESSORS [==[4]==]", entry(["integration", "waits"]))
         self.assertNotIn("RUN_SERIAL", entry(["integration", "waits"]))
 
     def test_the_longest_begin_first(self):
-        self.assertIn("COST [==[90]==]", one_suite.entry("release", "outside.alerts", ["program"], {"LABELS": ["integration"]}))
+        self.assertIn("COST [==[90]==]", entry(["integration"], name="outside.alerts"))
         self.assertIn("COST [==[20]==]", entry(["unit"]))
 
     def test_a_test_that_says_its_own_keeps_it(self):
-        self.assertIn("PROCESSORS [==[4]==]", entry(["integration"], PROCESSORS=4))
+        self.assertIn("PROCESSORS [==[5]==]", entry(["integration"], PROCESSORS=5))
 
-    def test_what_measures_time_runs_alone(self):
-        self.assertIn("RUN_SERIAL [==[ON]==]", entry(["integration", "timing"]))
+    def test_what_measures_time_runs_alone_when_all_others_have_ended(self):
+        timing = entry(["integration", "timing"], RUN_SERIAL=True)
+        self.assertIn("RUN_SERIAL [==[ON]==]", timing)
+        self.assertIn("DEPENDS [==[dev/other_test]==]", timing)
         self.assertNotIn("RUN_SERIAL", entry(["integration"]))
+        self.assertNotIn("DEPENDS", entry(["integration"]))
+
+    def test_of_what_measures_time_those_that_wait_have_a_core_each(self):
+        timing = entry(["integration", "timing", "waits"], RUN_SERIAL=True)
+        self.assertIn("RUN_SERIAL [==[OFF]==]", timing)
+        self.assertIn("PROCESSORS [==[6]==]", timing)
+        self.assertIn("DEPENDS [==[dev/other_test]==]", timing)
 
     def test_what_was_not_built_fails(self):
         self.assertTrue(entry(["unit"], command=()).startswith("add_test([==[dev/some_test]==] [==[false]==])"))
