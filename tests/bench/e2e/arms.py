@@ -11,12 +11,10 @@ import sys
 import threading
 import time
 
-from diffusers_arm import MODES
+from families import FAMILIES
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "server"), str(HERE.parents[1] / "integration/outside")]
-
-DEFAULT_ARMS = [*MODES, "reel:reference", "reel:auto", "reel:fp8", "reeld:auto", "reeld:fp8"]
 
 
 class ArmFailed(Exception):
@@ -88,7 +86,8 @@ class DiffusersArm:
     def __init__(self, name, args):
         path = os.pathsep.join(filter(None, [str(args.reel_python or ""), os.environ.get("PYTHONPATH", "")]))
         dtype = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}[args.dtype]
-        self._child = Child([sys.executable, HERE / "diffusers_arm.py", *request_flags(args), "--dtype", dtype, "--mode", name],
+        self._child = Child([sys.executable, HERE / "diffusers_arm.py", "--family", args.family, *request_flags(args), "--dtype", dtype,
+                             "--mode", name],
                             args.out / f"{name}.log",
                             {"PYTHONPATH": path} | (reel_environment(args) if name.startswith("patched") else {}))
 
@@ -124,7 +123,8 @@ class ReelArm:
 
     def __init__(self, name, args, shared):
         def start(opened):
-            child = Child([args.reel_bin / "ltx_bench", *request_flags(args), "--dtype", args.dtype, "--questions"],
+            weights = ["--random-weights", args.random_weights] if args.random_weights else []
+            child = Child([args.reel_bin / "ltx_bench", *request_flags(args), *weights, "--dtype", args.dtype, "--questions"],
                           args.out / "reel.log", reel_environment(args))
             opened.callback(child.close)
             return child
@@ -143,6 +143,12 @@ class ReelArm:
 
     def close(self):
         """Others may be asking."""
+
+
+def config_of(args):
+    weights = f"random_weights {{ seed: {args.random_weights} }}" if args.random_weights else ""
+    return (f'models {{ name: "compared" path: "{pathlib.Path(args.model).resolve()}" dtype: "{args.dtype}" {weights} }}\n'
+            f'workers {{ name: "card" device: "{args.device}" }}\n')
 
 
 class ReeldArm:
@@ -164,8 +170,7 @@ class ReeldArm:
 
         def start(opened):
             server = opened.enter_context(running_server(
-                "--model", self._args.model, "--devices", self._args.device, "--http", "127.0.0.1:0",
-                environment=reel_environment(self._args)))
+                "--http", "127.0.0.1:0", config=config_of(self._args), environment=reel_environment(self._args)))
             ready_within(server, limit)
             return server
 
@@ -194,9 +199,10 @@ class ReeldArm:
 
 
 def make_arm(name, args, shared):
-    if name in MODES:
+    modes = FAMILIES[args.family].modes
+    if name in modes:
         return DiffusersArm(name, args)
     kind = {"reel": ReelArm, "reeld": ReeldArm}.get(name.partition(":")[0])
     if kind is None or ":" not in name:
-        raise ArmFailed(f"no such arm; there are {', '.join(MODES)}, reel:PROFILE and reeld:PROFILE")
+        raise ArmFailed(f"no such arm; there are {', '.join(modes)}, reel:PROFILE and reeld:PROFILE")
     return kind(name, args, shared)

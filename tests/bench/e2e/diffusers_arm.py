@@ -6,20 +6,17 @@
 """
 
 import argparse
+import importlib
 import json
 import os
 import pathlib
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "ltx"))
+from families import FAMILIES
 
-# What a mode does to the pipeline, in this order.
-MODES = {
-    "eager": (), "compile": ("compile",), "autotune": ("autotune",), "compile+channels_last": ("compile", "decoder"),
-    "fp8+compile": ("fp8", "compile"), "patched": ("patched",), "patched+compile": ("patched", "compile"),
-    "rmsnorm": ("rmsnorm",), "rmsnorm+compile": ("rmsnorm", "compile"),
-}
+BENCHES = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(BENCHES / family.folder) for family in FAMILIES.values()]
 
 
 def patch(pipe):
@@ -50,15 +47,28 @@ def compile_transformer(pipe, **options):
     return f"transformer compiled {options}".strip()
 
 
+def compile_blocks(pipe):
+    pipe.transformer.compile_repeated_blocks()
+    return "transformer compiled block by block"
+
+
+def cudnn_attention(pipe):
+    pipe.transformer.set_attention_backend("_native_cudnn")
+    return "attention by cuDNN"
+
+
 def quantize(pipe):
     import diffusers_runs
+    import torch
 
     diffusers_runs.quantize_blocks(pipe.transformer)
+    torch.cuda.empty_cache()  # other arms want the memory of the 16-bit weights
     return "torchao float8, row-wise, in the blocks' linear layers"
 
 
 CHANGES = {
     "fp8": quantize, "patched": patch, "rmsnorm": replace_norms, "compile": compile_transformer, "decoder": compile_decoder,
+    "compile_blocks": compile_blocks, "cudnn": cudnn_attention,
     # Without graphs: a pipeline reads its last output while the next one is made.
     "autotune": lambda pipe: compile_transformer(pipe, mode="max-autotune-no-cudagraphs"),
 }
@@ -67,16 +77,17 @@ CHANGES = {
 class Arm:
     def __init__(self, args):
         self.args, self.pipe, self.embeds = args, None, None
+        self.family = FAMILIES[args.family]
+        self.runs = importlib.import_module(self.family.runs)
 
     def prepare(self):
         import diffusers
-        import diffusers_runs
         import torch
 
         began = time.perf_counter()
-        self.pipe = diffusers_runs.load_pipeline(self.args)
-        changes = [CHANGES[change](self.pipe) for change in MODES[self.args.mode]]
-        self.embeds = diffusers_runs.random_embeds(self.pipe, self.args)
+        self.pipe = self.runs.load_pipeline(self.args)
+        changes = [CHANGES[change](self.pipe) for change in self.family.modes[self.args.mode]]
+        self.embeds = self.runs.random_embeds(self.pipe, self.args)
         for _ in range(2):
             self.render()
         versions = {"torch": torch.__version__, "diffusers": diffusers.__version__, "cuda": torch.version.cuda,
@@ -92,20 +103,22 @@ class Arm:
             return ["cpu"]
         heads, width = self.pipe.transformer.config.num_attention_heads, self.pipe.transformer.config.attention_head_dim
         tokens = ((self.args.num_frames - 1) // 8 + 1) * (self.args.height // 32) * (self.args.width // 32)
+        backend = torch.nn.attention.SDPBackend
+        chosen = [backend.CUDNN_ATTENTION] if "cudnn" in self.family.modes[self.args.mode] else list(backend.__members__.values())
         q = torch.randn(2, heads, tokens, width, device=self.args.device, dtype=getattr(torch, self.args.dtype))
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        cuda = [torch.profiler.ProfilerActivity.CUDA]
+        with torch.nn.attention.sdpa_kernel(chosen), torch.profiler.profile(activities=cuda) as seen:
             torch.nn.functional.scaled_dot_product_attention(q, q, q)
             torch.cuda.synchronize()
         on_device = torch.autograd.DeviceType.CUDA
         return sorted({event.key[:120] for event in seen.key_averages() if event.device_type == on_device})
 
     def render(self):
-        import diffusers_runs
         import torch
 
         with torch.no_grad():
             began = time.perf_counter()
-            run = diffusers_runs.run_once(self.pipe, self.embeds, self.args)
+            run = self.runs.run_once(self.pipe, self.embeds, self.args)
             request = (time.perf_counter() - began) * 1e3
         answer = {"steps_ms": run["steps"], "decode_ms": run["decode"], "request_ms": request}
         if self.args.device.startswith("cuda"):
@@ -114,11 +127,15 @@ class Arm:
 
 
 def arguments():
-    import diffusers_runs
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    diffusers_runs.add_request(parser)
-    parser.add_argument("--mode", choices=MODES, default="eager")
+    parser.add_argument("--family", choices=FAMILIES, required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--device", required=True)
+    parser.add_argument("--dtype", required=True)
+    for name in ("width", "height", "num-frames", "steps"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    parser.add_argument("--guidance-scale", type=float, default=3)
+    parser.add_argument("--mode", default="eager")
     return parser.parse_args()
 
 

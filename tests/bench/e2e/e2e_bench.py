@@ -14,29 +14,37 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import e2e_report
-from arms import DEFAULT_ARMS, ArmFailed, Shared, make_arm
+from arms import ArmFailed, Shared, make_arm
 from card_watch import CardWatch, card_facts
+from families import FAMILIES
+
+SHAPE = ("width", "height", "num_frames", "steps")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", required=True, help="a diffusers folder; tests/bench/ltx/random_model.py writes one")
+    parser.add_argument("--family", choices=FAMILIES, default="ltx")
+    parser.add_argument("--model", required=True, help="a diffusers folder: random_model.py of tests/bench/ltx, random_folder.py of ltx2")
+    parser.add_argument("--random_weights", type=int, default=0, help="Reel makes them on the device from this seed; diffusers' LTX-2 always does")
     parser.add_argument("--reel_bin", type=pathlib.Path, default=pathlib.Path("build/cuda/bin"))
     parser.add_argument("--reel_libraries", type=pathlib.Path, help="LD_LIBRARY_PATH of Reel's programs, where they want one")
     parser.add_argument("--reel_python", type=pathlib.Path, help="folder of reel_kernels, as build/cuda/python")
-    parser.add_argument("--arms", type=lambda text: text.split(","), default=DEFAULT_ARMS)
+    parser.add_argument("--arms", type=lambda text: text.split(","), help="by default all of the family")
     parser.add_argument("--minutes", type=float, default=8, help="all of it, preparation too; the round that runs is finished")
     parser.add_argument("--rounds", type=int, default=10, help="at most")
     parser.add_argument("--prepare_together", type=int, default=1, help="arms that are made ready at a time; autotune is last, alone")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--dtype", default="bf16", choices=["bf16", "fp16", "fp32"])
-    parser.add_argument("--width", type=int, default=768)
-    parser.add_argument("--height", type=int, default=512)
-    parser.add_argument("--num_frames", type=int, default=49)
-    parser.add_argument("--steps", type=int, default=30)
+    for name in SHAPE:
+        parser.add_argument(f"--{name}", type=int, help="by default the family's")
     parser.add_argument("--baseline", type=pathlib.Path, help="an e2e.json; Reel's arms more than 3 %% slower fail")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("e2e"))
     args = parser.parse_args()
+    family = FAMILIES[args.family]
+    for name in SHAPE:
+        if getattr(args, name) is None:
+            setattr(args, name, getattr(family, name))
+    args.arms = args.arms or [*family.modes, *family.arms]
     args.reel_bin = args.reel_bin.resolve()
     return args
 
@@ -52,10 +60,10 @@ class Run:
     def __init__(self, args):
         self.args, self.ready, self.end = args, {}, time.monotonic() + 60 * args.minutes
         self.shared = Shared()
-        shape = {key: getattr(args, key) for key in ("width", "height", "num_frames", "steps", "dtype")}
+        shape = {key: getattr(args, key) for key in (*SHAPE, "dtype")}
         index = int(args.device.partition(":")[2] or 0) if args.device.startswith("cuda") else None
         self.card = index or 0
-        self.result = {"began": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "command": without_folders(sys.argv[1:]), "shape": shape,
+        self.result = {"family": args.family, "began": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "command": without_folders(sys.argv[1:]), "shape": shape,
                        "device": args.device, "card": {} if index is None else card_facts(index),
                        "host": {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()},
                        "rounds": 0, "arms": {name: {"prepared": {}, "renders": []} for name in args.arms}}

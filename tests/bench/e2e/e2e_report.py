@@ -93,7 +93,7 @@ def picture(result):
 
 def slower(new, old):
     """Of Reel's arms, what takes more than 3 % longer than in `old`, or is there no more. ValueError for another request."""
-    if new["shape"] != old["shape"]:
+    if new["shape"] != old["shape"] or new.get("family") != old.get("family"):
         raise ValueError(f"the baseline is of {old['shape']}, this run of {new['shape']}")
     found = []
     for name, arm in old["arms"].items():

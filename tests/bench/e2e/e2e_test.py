@@ -5,6 +5,7 @@ import copy
 import importlib.util
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,11 +20,11 @@ THEIRS = ["eager", "patched"] if importlib.util.find_spec("diffusers") else []
 ARMS = [*THEIRS, "reel:reference", "reel:auto", "reeld:auto"]
 
 
-def bench(folder, arms):
+def bench(folder, arms, *more):
     command = [sys.executable, HERE / "e2e_bench.py", "--model", ROOT / "model/demo/weights", "--reel_bin", BIN,
                "--reel_python", BIN.parent / "python", "--device", "cpu",
                "--dtype", "fp32", "--width", "128", "--height", "128", "--num_frames", "9", "--steps", "2", "--rounds", "2",
-               "--minutes", "3", "--prepare_together", "2", "--arms", ",".join(arms), "--out", folder]
+               "--minutes", "3", "--prepare_together", "2", "--arms", ",".join(arms), "--out", folder, *more]
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
 
 
@@ -63,6 +64,22 @@ class WholeRun(unittest.TestCase):
                 self.assertIn(name, text, file)
 
 
+class FilmsWithSound(unittest.TestCase):
+    """The other family, of random weights as in its full size: nothing of a folder but its configurations is read."""
+
+    def test_each_arm_renders_what_has_no_weights(self):
+        arms = [*THEIRS[:1], "reel:auto", "reeld:auto"]
+        with tempfile.TemporaryDirectory() as temporary:
+            model = pathlib.Path(temporary, "model")
+            shutil.copytree(ROOT / "model/demo/films/weights", model, ignore=shutil.ignore_patterns("*.safetensors"))
+            said = bench(pathlib.Path(temporary, "out"), arms, "--family", "ltx2", "--model", model, "--random_weights", "1",
+                         "--rounds", "1")
+            result = json.loads((pathlib.Path(temporary, "out") / "e2e.json").read_text(encoding="utf-8"))
+        self.assertEqual(said.returncode, 0, said.stderr)
+        for name in arms:
+            self.assertEqual(len(result["arms"][name]["renders"]), 1, f"{name}: {result['arms'][name]}")
+
+
 class Comparison(unittest.TestCase):
     OLD = {"shape": {"width": 64}, "arms": {
         name: {"prepared": {}, "renders": [{"steps_ms": [100.0], "decode_ms": 50.0, "request_ms": 200.0}]}
@@ -89,6 +106,8 @@ class Comparison(unittest.TestCase):
     def test_another_request_is_no_baseline(self):
         with self.assertRaises(ValueError):
             e2e_report.slower(self.OLD | {"shape": {"width": 128}}, self.OLD)
+        with self.assertRaises(ValueError):
+            e2e_report.slower(self.OLD | {"family": "ltx2"}, self.OLD)
 
     def test_spread_is_median_and_nearest_ranks(self):
         self.assertEqual(e2e_report.spread([5, 1, 4, 2, 3]), {"median": 3, "p10": 1, "p90": 5, "n": 5})

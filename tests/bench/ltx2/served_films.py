@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Films of LTX-2 through a real reeld, one after the other: where the time of each went, its peak memory, and the file.
 
-A film is a JSON object: flags of `reel generate` without their dashes, as {"preset": "22b-2.3-distilled", "width": 768}; `twice` renders it
-again with the next seed, for what only a first film of its shape pays. Prints a JSON line for each.
+A film is a JSON object: flags of `reel generate` without their dashes, as {"preset": "22b-2.3-distilled", "width": 768}, one that is given
+several times with a list; `twice` renders it again with the next seed, for what only a first film of its shape pays. Prints a JSON line for each.
 """
 
 import argparse
@@ -19,11 +19,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "integratio
 from server import find_binary, running_server  # noqa: E402
 
 CONFIG = """
-models {{ name: "ltx2" path: "{model}" dtype: "{dtype}" random_weights {{ seed: 1 }} }}
-workers {{ name: "card" device: "{device}" }}
+models {{ name: "ltx2" path: "{model}" dtype: "{dtype}" random_weights {{ seed: 1 }} adapter_ranks: {ranks} }}
+workers {{ name: "card" device: "{device}" memory_bytes: {memory} }}
 data {{ max_bytes: 4000000000 }}
 """
 PROMPT = "rain on a tin roof, a cat listens. its tail beats time against the gutter, far away thunder rolls over the hills"
+
+
+def config_of(args):
+    text = CONFIG.format(model=args.model.resolve(), device=args.device, dtype=args.dtype, memory=args.memory, ranks=args.adapter_ranks)
+    for file in args.adapter:
+        text += f'adapters {{ name: "{file.stem}" file: "{file.name}" }}\n'
+    return text + (f'adapter_root: "{args.adapter[0].resolve().parent}"\n' if args.adapter else "")
 
 
 def reel(server, *arguments, seconds=600):
@@ -56,7 +63,8 @@ def card():
 def film(server, wanted, seed, out):
     flags = []
     for name, value in wanted.items():
-        flags += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        for each in value if isinstance(value, list) else [value]:
+            flags += [f"--{name}"] if each is True else [f"--{name}", str(each)]
     begun = time.monotonic()
     code, said, told = reel(server, "generate", PROMPT, *flags, "--seed", seed, "--output", out)
     took = round(time.monotonic() - begun, 3)
@@ -70,14 +78,17 @@ def film(server, wanted, seed, out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("films", nargs="+", type=json.loads)
-    parser.add_argument("--model", required=True, help="a folder of random_folder.py")
+    parser.add_argument("--model", required=True, type=pathlib.Path, help="a folder of random_folder.py")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--dtype", default="bf16")
+    parser.add_argument("--memory", type=int, default=0, help="bytes of the device that it may use")
+    parser.add_argument("--adapter", type=pathlib.Path, action="append", default=[], help="a file of random_adapter.py; all lie in one folder")
+    parser.add_argument("--adapter-ranks", type=int, default=0)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."), help="where the files go")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
-    with running_server(config=CONFIG.format(model=args.model, device=args.device, dtype=args.dtype)) as server:
+    with running_server(config=config_of(args)) as server:
         model = wait_for_model(server, 300)
         print(json.dumps({"ready_s": round(time.monotonic() - begun, 1), "family": model.get("family"), "card": card()}), flush=True)
         for number, wanted in enumerate(args.films):
