@@ -40,7 +40,7 @@ int64_t AdapterColumns::Bucket(int64_t columns) const {
 
 // Columns behind an adapter's own may hold another's: their scales are 0, and 0 times a finite
 // number adds nothing. Within its own, a layer that it leaves as it is must have zeros.
-void AdapterColumns::Write(const LoadedAdapter& adapter, int64_t first) const {
+void AdapterColumns::Write(const LoadedAdapter& adapter, int64_t first) {
   auto own = adapter.layers.begin();
   for (size_t i = 0; i < room_.layers().size(); ++i) {
     const AdapterRoom::Layer& layer = room_.layers()[i];
@@ -48,10 +48,11 @@ void AdapterColumns::Write(const LoadedAdapter& adapter, int64_t first) const {
         layer.down.slice(0, first / kAdapterSlot, (first + adapter.columns) / kAdapterSlot);
     const at::Tensor up = layer.up.slice(1, first, first + adapter.columns);
     if (own != adapter.layers.end() && own->index == i) {
+      room_.Use(layer);
       down.copy_(own->down);
       up.copy_(own->up);
       ++own;
-    } else {
+    } else if (room_.IsUsed(layer)) {
       up.zero_();
     }
   }

@@ -47,7 +47,7 @@ class AdapterColumns {
   static Adapters Distinct(Jobs jobs);
   int64_t Bucket(int64_t columns) const;
   // An adapter into the columns from `first` on.
-  void Write(const LoadedAdapter& adapter, int64_t first) const;
+  void Write(const LoadedAdapter& adapter, int64_t first);
   void WriteWhereOthersStand(const Adapters& wanted);
   // A file under two names counts twice.
   static std::vector<float> ScalesOf(Jobs jobs, const Adapters& placed, int64_t columns);

@@ -3,18 +3,32 @@
 // row by row.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <vector>
+
 #include "model/bridge/ops.h"
 #include "model/request_adapter.h"
 
 namespace reel::model {
 
+// Which of a model's columns have ever held an adapter. The others are zeros: calls leave them out.
+struct ColumnsInUse {
+  std::vector<bool> is_used;  // by product
+  int64_t count = 0;          // of those that are
+};
+
 // Memory behind a linear layer that stands for several of one input, the parts. What is in the
-// columns may change between calls; where they are does not, so that recorded calls stay good.
+// columns may change between calls; where they are does not, so that recorded calls stay good until
+// columns are used that none had used before.
 struct LowRankColumns {
   at::Tensor down;  // [slots, parts, kAdapterSlot, in]
   at::Tensor up;    // [parts, out / parts, slots * kAdapterSlot]
+  std::shared_ptr<const ColumnsInUse> in_use = {};
+  size_t product = 0;  // its place there
 
   bool defined() const { return down.defined(); }
+  bool is_used() const { return in_use->is_used[product]; }
 };
 
 // y += ((x down^T) * scales) up^T of each part, in place. The scales, fp32 [..., columns],

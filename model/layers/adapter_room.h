@@ -2,7 +2,9 @@
 // Memory for the adapters of requests behind the linear layers of a component.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ class AdapterRoom {
     std::string name;  // as in a folder of diffusers
     at::Tensor down;   // [slots, kAdapterSlot, in]
     at::Tensor up;     // [out, columns]
+    size_t product;    // that it is a part of
   };
 
   // Of so many columns, a multiple of kAdapterSlot.
@@ -31,9 +34,13 @@ class AdapterRoom {
   int64_t columns() const { return columns_; }
   const std::vector<Layer>& layers() const { return layers_; }
   int64_t bytes() const { return bytes_; }
+  bool IsUsed(const Layer& layer) const { return in_use_->is_used[layer.product]; }
+  // Before something is written to the layer's columns.
+  void Use(const Layer& layer);
 
  private:
   int64_t columns_;
+  std::shared_ptr<ColumnsInUse> in_use_ = std::make_shared<ColumnsInUse>();
   std::vector<Layer> layers_;
   int64_t bytes_ = 0;
 };

@@ -128,7 +128,9 @@ Linear OutputsFrom(const Linear& layer, int64_t first) {
   LowRankColumns columns;
   if (layer.columns.defined()) {
     const int64_t part = first / layer.columns.up.size(1);
-    columns = {layer.columns.down.slice(1, part), layer.columns.up.slice(0, part)};
+    columns = layer.columns;
+    columns.down = columns.down.slice(1, part);
+    columns.up = columns.up.slice(0, part);
   }
   return {.weight = from(layer.weight),
           .bias = from(layer.bias),

@@ -80,6 +80,10 @@ class Transformer {
   int64_t bytes() const { return bytes_; }
   const StreamableBytes& block_bytes() const { return blocks_.bytes(); }
   int64_t parameters() const { return parameters_; }
+  // That have ever had an adapter in their columns: calls leave out the columns of the others.
+  int64_t adapted_products() const {
+    return proj_in_.columns.defined() ? proj_in_.columns.in_use->count : 0;
+  }
 
   // Before and after calls that are recorded or replayed.
   void SettleStreams() const { blocks_.places().Settle(); }

@@ -69,6 +69,7 @@ std::vector<int64_t> DivisionOf(const RankTokens& ranks) {
 VelocityCall::Kind VelocityCall::kind() const {
   Kind kind{.part = part, .groups = {}};
   for (const VelocityInputs& inputs : groups) {
+    if (inputs.adapters.defined()) kind.adapted_products = transformer.adapted_products();
     GroupKind& own = kind.groups.emplace_back(GroupKind{.sizes = {},
                                                         .rows = inputs.rows,
                                                         .perturbed = inputs.perturbed,

@@ -25,6 +25,7 @@ struct VelocityCall {
   struct Kind {
     Part part = Part::kWhole;
     std::vector<GroupKind> groups;
+    int64_t adapted_products = 0;  // that add something of adapters, where a group has any
     bool operator==(const Kind&) const = default;
   };
   class Copy;

@@ -31,7 +31,9 @@ class AdaptedLinear : public DeviceTest {
     layer.bias = Values({parts * kWidth}, type);
     std::vector<std::string> names;
     for (int64_t i = 0; i < parts; ++i) names.push_back(std::to_string(i));
-    layer.columns = AdapterRoom(kColumns).Add(names, kWidth, kWidth, layer.weight.options());
+    AdapterRoom room(kColumns);
+    layer.columns = room.Add(names, kWidth, kWidth, layer.weight.options());
+    room.Use(room.layers().front());
     layer.columns.down.copy_(Values(layer.columns.down.sizes(), type) / 11);
     layer.columns.up.copy_(Values(layer.columns.up.sizes(), type) / 8);
     return layer;
@@ -56,6 +58,14 @@ class AdaptedLinear : public DeviceTest {
     return at::matmul(wide(x), wide(layer.weight).t()) + wide(layer.bias) + at::cat(parts, -1);
   }
 
+  // How many low_rank_rows were run.
+  int64_t Products() const {
+    for (const kernels::VariantUse& use : test_.counters.Uses()) {
+      if (use.op == "low_rank_rows") return use.calls;
+    }
+    return 0;
+  }
+
   const c10::InferenceMode no_gradients_;
   const TestRun test_;
   const Ops ops_{test_.run};
@@ -70,6 +80,19 @@ TEST_F(AdaptedLinear, AddsToEachRowWhatItsScalesTake) {
     EXPECT_LT(DistanceOf(y, Expected(layer, x, scales)), kFewRoundings);
     EXPECT_TRUE(layer(ops_, x).equal(ops_.Linear(x, layer.weight, layer.bias)));
   }
+}
+
+TEST_F(AdaptedLinear, CostsNothingWhereNoAdapterEverStood) {
+  Linear layer = Drawn(1);
+  AdapterRoom room(kColumns);
+  layer.columns = room.Add({"0"}, kWidth, kWidth, layer.weight.options());
+  const at::Tensor x = Values({kRows, kTokens, kWidth}), scales = Scales().to(device_);
+  const Ops by = ops_.WithAdapters(scales);
+  EXPECT_TRUE(layer(by, x).equal(layer(ops_, x)));
+  EXPECT_EQ(Products(), 0);
+  room.Use(room.layers().front());
+  EXPECT_TRUE(layer(by, x).equal(layer(ops_, x)));  // of zeros
+  EXPECT_EQ(Products(), 1);
 }
 
 TEST_F(AdaptedLinear, TakesAsManyColumnsAsThereAreScales) {

@@ -74,6 +74,21 @@ TEST_F(AdapterColumnsTest, AreAsManyAsABucketHolds) {
   EXPECT_FALSE(Place({{}, {}}).defined());
 }
 
+TEST_F(AdapterColumnsTest, KnowWhichProductsEverHadAnAdapter) {
+  const auto& layers = columns_.room().layers();
+  const auto are_used = [&] {
+    std::vector<bool> used;
+    for (const AdapterRoom::Layer& layer : layers) used.push_back(columns_.room().IsUsed(layer));
+    return used;
+  };
+  EXPECT_EQ(are_used(), std::vector<bool>({false, false, false, false}));
+  Place({{{two_, 1}}});
+  EXPECT_EQ(are_used(), std::vector<bool>({true, true, true, false}));  // three are of one product
+  Place({{{one_, 1}}});
+  Place({{{three_, 1}}});
+  EXPECT_EQ(are_used(), std::vector<bool>({true, true, true, true}));
+}
+
 TEST_F(AdapterColumnsTest, LeaveNothingOfAnEarlierAdapterInAnother) {
   Place({{{one_, 1}}});
   Place({{{two_, 1}}});

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -42,7 +43,8 @@ class OpsTest : public OpsFixture {
     const at::Tensor x = Values({kBatch, kTokens, kWidth}), video = Values({1, 6, 3, 4, 5});
     const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
     const LowRankColumns columns = {Values({2, 3, kAdapterSlot, kWidth}),
-                                    Values({3, kWidth / 3, 2 * kAdapterSlot})};
+                                    Values({3, kWidth / 3, 2 * kAdapterSlot}),
+                                    std::make_shared<ColumnsInUse>(ColumnsInUse{{true}, 1})};
     const at::Tensor scales =
         at::randn({kBatch, 1, kAdapterSlot}, generator_, at::TensorOptions(at::kFloat)).to(device_);
     const at::Tensor taps = Values({4, 6, 3, 3, 3}) * 0.1, channels = Values({4});

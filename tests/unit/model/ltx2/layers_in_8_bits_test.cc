@@ -176,6 +176,7 @@ TEST_P(Ltx2LayersIn8Bits, AreOfTheWeightsAloneWhereAdaptersAreBesideThem) {
   ASSERT_TRUE(model.ok()) << model.status();
   for (size_t i = 0; i < room.layers().size(); ++i) {
     const AdapterRoom::Layer& layer = room.layers()[i];
+    room.Use(layer);
     layer.down.copy_(Draw(100 + i, layer.down.sizes()) / 8);
     layer.up.copy_(Draw(5000 + i, layer.up.sizes()) / 16);
   }
