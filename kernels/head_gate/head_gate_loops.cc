@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/head_gate/head_gate_launch.h"
+#include "kernels/rows/e4m3_loops.h"
 #include "kernels/rows/row_loops.h"
 
 namespace reel::kernels {
@@ -17,7 +18,7 @@ void HeadGateLoops(const HeadGateParams& params) {
     ReadRow(params.shape, params.x, row, x);
     ReadRow(params.shape, params.logits, row, logits);
     for (size_t i = 0; i < width; ++i) x[i] *= 2 / (1 + std::exp(-logits[i / head_width]));
-    WriteRow(params.shape, params.out, row, x);
+    WriteOutput(params.shape, params.out, params.out_scale, row, x);
   }
 }
 

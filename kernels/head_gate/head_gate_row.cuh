@@ -7,6 +7,8 @@
 
 namespace reel::kernels {
 
+__device__ inline float GateOf(float logit) { return 2.0f / (1.0f + expf(-logit)); }
+
 struct HeadGateRow {
   static constexpr Statistic kStatistic = Statistic::kNone;
   static constexpr int kRun = 1;
@@ -40,11 +42,19 @@ struct HeadGateRow {
   }
 
   template <typename T, int kCount>
-  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
-                       const RowStatistics&) const {
-    const float gate = 2.0f / (1.0f + expf(-beside.logit[0]));
+  __device__ void Finish(const Row&, int64_t, float (&x)[kCount], const Beside<kCount>& beside,
+                         const RowStatistics&) const {
+    const float gate = GateOf(beside.logit[0]);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) x[k] *= gate;
+  }
+  template <typename T, int kCount>
+  __device__ void StoreSum(const Row&, int64_t, const float (&)[kCount]) const {}
+
+  template <typename T, int kCount>
+  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
+                       const RowStatistics& statistics) const {
+    Finish<T>(row, i, x, beside, statistics);
     StoreRow<T>(row.out, i, x);
   }
 };

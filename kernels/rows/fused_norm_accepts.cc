@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides on the host which calls the CUDA variants of the fused norms take.
-#include <algorithm>
-#include <iterator>
-
 #include "kernels/rows/fused_norm.h"
 #include "kernels/rows/int8_layout.h"
 #include "kernels/rows/row_operands.h"
@@ -30,11 +27,8 @@ bool FusedNormE4m3Accepts(const FusedNormParams& p) {
 
 // A thread holds a group of a row in 16 bits.
 bool FusedNormInt8Accepts(const FusedNormParams& p) {
-  const auto& widths = kPlainInt8Widths;
-  const bool fits = p.shape.width == 0 || std::find(std::begin(widths), std::end(widths),
-                                                    p.shape.width) != std::end(widths);
-  return fits && p.out.dtype == Dtype::kI8 && DtypeSize(p.x.dtype) == 2 && FitsInputs(p) &&
-         FitsCodeRuns(p.shape, p.out, kTurnedRun);
+  return IsPlainInt8Width(p.shape.width) && p.out.dtype == Dtype::kI8 &&
+         DtypeSize(p.x.dtype) == 2 && FitsInputs(p) && FitsCodeRuns(p.shape, p.out, kTurnedRun);
 }
 
 }  // namespace reel::kernels

@@ -26,8 +26,15 @@ inline constexpr float kLeastSum = 1e-12f;
 // The rotation makes a row sqrt(32) times as long; rounded once, as on a device.
 inline constexpr float kTurnedLength = 5.65685425f;
 
-// For norms written in int8 by kernels that hold rows in registers: the groups of one warp, or of
+// For rows written in int8 by kernels that hold rows in registers: the groups of one warp, or of
 // two or four.
 inline constexpr int64_t kPlainInt8Widths[] = {32 * kTurned, 64 * kTurned, 128 * kTurned};
+
+// Also of an empty row.
+inline bool IsPlainInt8Width(int64_t width) {
+  bool is = width == 0;
+  for (const int64_t fits : kPlainInt8Widths) is = is || width == fits;
+  return is;
+}
 
 }  // namespace reel::kernels

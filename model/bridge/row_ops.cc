@@ -6,6 +6,7 @@
 #include "kernels/activation/activation.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_profiles.h"
+#include "kernels/head_gate/head_gate.h"
 #include "kernels/int8_rows/int8_rows.h"
 #include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/torch_views/tensor_view_of.h"
@@ -175,6 +176,17 @@ Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
     return {codes, weight.out_scales.slice(0, 0, count).view(rows)};
   }
   return {codes, at::full(rows, weight.out_scale, codes.options().dtype(at::kFloat))};
+}
+
+Rows HeadGate(const Ops& ops, const at::Tensor& x, const at::Tensor& logits, RowForm form) {
+  if (form == RowForm::kPlain) return {ops.HeadGate(x, logits)};
+  const Rows rows = EmptyCodesLike(x, form);
+  ThrowIfError(kernels::HeadGate({.x = ViewOf(x),
+                                  .logits = ViewOf(logits),
+                                  .out = ViewOf(rows.values),
+                                  .out_scale = ViewOf(rows.scale)},
+                                 ops.run()));
+  return rows;
 }
 
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form) {

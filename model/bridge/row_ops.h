@@ -32,6 +32,8 @@ SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
 // gelu_tanh(x W^T + b), x in the form kE4m3Gelu.
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
                 const at::Tensor& bias);
+// x * 2 sigmoid(logit), a logit for each head of a row.
+Rows HeadGate(const Ops& ops, const at::Tensor& x, const at::Tensor& logits, RowForm form);
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form);
 
 }  // namespace reel::model

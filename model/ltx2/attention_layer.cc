@@ -47,13 +47,15 @@ at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tab
 }
 
 RowForm AttentionLayer::QueryForm(const Ops& ops) const {
-  if (to_gates.weight.defined()) return RowForm::kPlain;
-  return (is_self() ? to_qkv : to_q).FormIn(ops);
+  const RowForm form = (is_self() ? to_qkv : to_q).FormIn(ops);
+  const bool suits_gates = !to_gates.weight.defined() || to_gates.FormIn(ops) == form;
+  return suits_gates ? form : RowForm::kPlain;
 }
 
 at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const {
   if (!to_gates.weight.defined()) return Project(ops, to_out, {heads});
-  return Project(ops, to_out, {ops.HeadGate(heads, to_gates(ops, x.values))});
+  const at::Tensor logits = Project(ops, to_gates, x);
+  return to_out(ops, HeadGate(ops, heads, logits, to_out.FormIn(ops)));
 }
 
 at::Tensor AttentionLayer::OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,
@@ -74,9 +76,13 @@ at::Tensor AttentionLayer::OfValues(const Ops& ops, const Rows& x) const {
 }
 
 void AttentionLayer::MakeQueryLayersIn(RowForm form) {
-  for (Linear* layer : {is_self() ? &to_qkv : &to_q, &to_out}) {
+  Linear& queries = is_self() ? to_qkv : to_q;
+  for (Linear* layer : {&queries, &to_out}) {
     if (layer->Takes(form)) layer->MakeIn(form);
   }
+  // Of the queries' rows.
+  const bool has_gates = to_gates.weight.defined();
+  if (has_gates && queries.Takes(form) && to_gates.Takes(form)) to_gates.MakeIn(form);
 }
 
 void AttentionLayer::MakeContextLayerIn(RowForm form) {

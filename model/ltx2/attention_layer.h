@@ -34,7 +34,8 @@ struct AttentionLayer {
   int64_t num_heads = 0;
   bool allows_8_bits = false;  // of queries, keys, weights and values, where a profile asks for it
 
-  // In which form a norm writes what this attention takes: x, and the context. Gates need x plain.
+  // In which form a norm writes what this attention takes: x, which gates read too, and the
+  // context.
   RowForm QueryForm(const Ops& ops) const;
   RowForm ContextForm(const Ops& ops) const { return to_kv.FormIn(ops); }
 

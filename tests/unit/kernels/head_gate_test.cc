@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "tests/unit/kernels/op_test.h"
 
 namespace reel::kernels {
@@ -16,21 +17,29 @@ struct Size {
 };
 
 struct Case : OpCase {
-  Case(const Size& use, Dtype dtype, Layout layout = Layout::kContiguous)
+  // `to`: the codes that it writes, or the type of x.
+  Case(const Size& use, Dtype dtype, Dtype to, Layout layout = Layout::kContiguous)
       : size(use),
+        is_coded(to != dtype),
         x(dtype, {2, 5, use.heads * use.head_width}, layout),
         logits(dtype, {2, 5, use.heads}, layout),
-        out(dtype, {2, 5, use.heads * use.head_width}, layout) {
+        out(to, {2, 5, use.heads * use.head_width}, layout),
+        out_scale(Dtype::kF32, {2, 5}, layout) {
     x.FillNormal(1);
     logits.FillNormal(2);
   }
+  Case(const Size& use, Dtype dtype, Layout layout = Layout::kContiguous)
+      : Case(use, dtype, dtype, layout) {}
   HeadGateArgs Args(ForcedRun& run) {
-    return {.x = run.Use(x), .logits = run.Use(logits), .out = run.Use(out)};
+    HeadGateArgs args{.x = run.Use(x), .logits = run.Use(logits), .out = run.Use(out)};
+    if (is_coded) args.out_scale = run.Use(out_scale);
+    return args;
   }
   absl::Status Call(ForcedRun& run) override { return HeadGate(Args(run), run.execution()); }
 
   std::vector<Expected> Reference() const override {
     Expected expected{&out, {}, {}};
+    if (is_coded) expected.scale = &out_scale;
     for (int64_t i = 0; i < out.size(); ++i) {
       const double value = x.Get(i) * 2 / (1 + std::exp(-logits.Get(i / size.head_width)));
       expected.Add(value, std::abs(value));
@@ -39,7 +48,8 @@ struct Case : OpCase {
   }
 
   Size size;
-  HostTensor x, logits, out;
+  bool is_coded;
+  HostTensor x, logits, out, out_scale;
 };
 
 class HeadGateTest : public OpTest {
@@ -98,6 +108,61 @@ TEST_P(HeadGateTest, ClosesAndOpensAtTheEndsOfTheRange) {
   }
 }
 
+std::vector<OpVariant> CodeVariants() {
+  std::vector<OpVariant> all = E4m3VariantsOf("head_gate");
+  for (const OpVariant& variant : Int8VariantsOf("head_gate")) {
+    if (!TakesEverything(variant)) all.push_back(variant);
+  }
+  return all;
+}
+
+class HeadGateCodesTest : public HeadGateTest {
+ protected:
+  // Whether the variant is for these codes.
+  static bool IsFor(Dtype codes) {
+    const char* const end = codes == Dtype::kI8 ? "_int8" : "_e4m3";
+    return TakesEverything(GetParam()) || absl::EndsWith(GetParam().variant, end);
+  }
+  static constexpr Dtype kCodes[] = {Dtype::kE4m3, Dtype::kI8};
+};
+INSTANTIATE_TEST_SUITE_P(Variants, HeadGateCodesTest, testing::ValuesIn(CodeVariants()), NameOf);
+
+TEST_P(HeadGateCodesTest, EqualsTheReferenceForEveryNumberAndWidthOfHeads) {
+  for (const Dtype codes : kCodes) {
+    // Of LTX-2's streams, of its attention between them, and a smaller one.
+    for (const Size& size : {Size{32, 128}, {32, 64}, {16, 64}}) {
+      SCOPED_TRACE(testing::Message() << size.heads << " " << size.head_width);
+      Case call(size, dtype(), codes);
+      EXPECT_EQ(Right(call), IsFor(codes));
+    }
+    for (const Size& size : {Size{4, 8}, {3, 32}, {12, 16}, {32, 1}, {64, 256}}) {
+      SCOPED_TRACE(testing::Message() << size.heads << " " << size.head_width);
+      Case call(size, dtype(), codes);
+      Right(call);
+    }
+  }
+}
+
+TEST_P(HeadGateCodesTest, EqualsTheReferenceInEveryLayout) {
+  for (const Dtype codes : kCodes) {
+    for (const Layout layout : AllLayouts()) {
+      SCOPED_TRACE(LayoutName(layout));
+      Case call({32, 64}, dtype(), codes, layout);
+      Right(call);
+    }
+  }
+}
+
+TEST_P(HeadGateCodesTest, MarksRowsThatAreNotFinite) {
+  for (const Dtype codes : kCodes) {
+    Case call({32, 128}, dtype(), codes);
+    call.x.SetAll([](int64_t i) { return i == 5000 ? NAN : 1.0; });
+    if (!Right(call)) continue;
+    EXPECT_TRUE(std::isnan(call.out_scale.Get(1)));
+    EXPECT_FALSE(std::isnan(call.out_scale.Get(0)));
+  }
+}
+
 class HeadGateRefusals : public RefusalTest {
  protected:
   HeadGateRefusals() : RefusalTest("head_gate") {}
@@ -121,6 +186,15 @@ TEST_F(HeadGateRefusals, NamesWhatDoesNotFit) {
   Refused([](auto& args) { args.out = args.x, args.out.data = args.logits.data; }, kInvalid,
           "overlaps");
   Refused([](auto& args) { args.x.dtype = Dtype::kI64; }, kUnimplemented, "x is int64");
+}
+
+TEST_F(HeadGateRefusals, WantsAScaleForEachRowOfCodes) {
+  Case coded({4, 16}, Dtype::kBf16, Dtype::kE4m3);
+  HeadGateArgs args = coded.Args(run);
+  args.out_scale.reset();
+  ExpectRefused([&] { return HeadGate(args, run.execution()); }, coded.out, kInvalid, "out_scale");
+  Refused([&](auto& plain) { plain.out_scale = run.Use(coded.out_scale); }, kInvalid,
+          "belong to an output in codes");
 }
 
 TEST_F(HeadGateRefusals, LeavesEmptyTensorsAlone) {

@@ -42,6 +42,7 @@ constexpr Profile kProfiles[] = {
 
 struct HeadDims {
   int64_t video = kHeadDim, audio = 8;
+  int64_t heads = 0;  // 0: the tiny model's
 };
 // Of random weights.
 absl::StatusOr<Transformer> LoadTransformer(const char* version, const HeadDims& dims,
@@ -50,6 +51,9 @@ absl::StatusOr<Transformer> LoadTransformer(const char* version, const HeadDims&
   nlohmann::json file = TinyComponent("transformer", version).config();
   file["attention_head_dim"] = dims.video;
   file["num_layers"] = kBlocks;
+  if (dims.heads > 0) {
+    file["num_attention_heads"] = file["audio_num_attention_heads"] = dims.heads;
+  }
   const int64_t heads = file["num_attention_heads"];
   file["audio_attention_head_dim"] = dims.audio;
   file["audio_cross_attention_dim"] = heads * dims.audio;
@@ -188,6 +192,20 @@ TEST_P(Ltx2LayersIn8Bits, AreOfTheWeightsAloneWhereAdaptersAreBesideThem) {
   const StreamTokens actual = Velocity(*model, lossy_);
   const bool is_gelu = profile().form == RowForm::kE4m3 && model->config().video.has_ff_bias;
   EXPECT_EQ(CallsIn8Bits(profile()), (kBlocks - 2) * (is_gelu ? 8 : 9));
+  ExpectWithinTheGates(actual.video, expected.video);
+  ExpectWithinTheGates(actual.audio, expected.audio);
+}
+
+TEST_P(Ltx2LayersIn8Bits, HaveTheGatesOfHeadsThatFillGroups) {
+  auto model = LoadTransformer(std::get<0>(GetParam()), {.heads = 32}, at::kFloat, device_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const StreamTokens expected = Velocity(*model, auto_);
+  ASSERT_TRUE(model->MakeLayersIn(profile().form).ok());
+  const StreamTokens actual = Velocity(*model, lossy_);
+  const TransformerConfig& config = model->config();
+  const bool is_gelu = profile().form == RowForm::kE4m3 && config.video.has_ff_bias;
+  EXPECT_EQ(CallsIn8Bits(profile()),
+            (kBlocks - 2) * ((is_gelu ? 8 : 9) + (config.video.has_gates ? 3 : 0)));
   ExpectWithinTheGates(actual.video, expected.video);
   ExpectWithinTheGates(actual.audio, expected.audio);
 }
