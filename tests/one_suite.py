@@ -6,7 +6,7 @@
 
 WHICH is a regular expression that a test's name or one of its labels matches; tests with the label LABEL are left out. A test labelled "repeated" is left out where
 another preset's tests have it. Tests are named PRESET/NAME and keep their properties. Tests
-labelled "timing" run when all others have ended: with nothing beside them, or where they are labelled "waits" as well, with a core each.
+labelled "timing" run with nothing beside them, when all others have ended.
 
 ctest is to have six slots a core (-j). A test takes three, since it has a processor for half of its time and more. One labelled "integration"
 takes one: it waits for its servers (a fifth of it on a processor, in the middle), unless it is labelled "computes" as well. One labelled "waits"
@@ -20,8 +20,6 @@ import subprocess
 import sys
 
 import time_budget
-
-SLOTS_A_CORE = 6
 
 
 def tests_of(preset, which):
@@ -48,14 +46,12 @@ def cmake_value(value):
 
 
 def slots_of(labels):
-    if "timing" in labels:
-        return SLOTS_A_CORE
     if "waits" in labels:
         return 4
     return 1 if "integration" in labels and "computes" not in labels else 3
 
 
-def entry(preset, name, command, properties, others):
+def entry(preset, name, command, properties):
     if not command:  # its program was not built: it must not pass, nor vanish
         command = ["false"]
     full_name = f"{preset}/{name}"
@@ -63,8 +59,7 @@ def entry(preset, name, command, properties, others):
     properties.setdefault("PROCESSORS", slots_of(properties["LABELS"]))
     properties["COST"] = time_budget.budget_of_test(full_name)
     if "timing" in properties["LABELS"]:
-        properties["RUN_SERIAL"] = "waits" not in properties["LABELS"]
-        properties["DEPENDS"] = others
+        properties["RUN_SERIAL"] = True
     words = " ".join(quoted(word) for word in command)
     settings = " ".join(f"{key} {quoted(cmake_value(value))}" for key, value in sorted(properties.items()))
     return f"add_test({quoted(full_name)} {words})\nset_tests_properties({quoted(full_name)} PROPERTIES {settings})\n"
@@ -85,13 +80,11 @@ def main():
             preset, _, which = argument.partition("=")
             chosen[preset] = {name: (command, properties) for name, command, properties in tests_of(preset, which)
                               if without not in properties["LABELS"]}
-        kept = []
         for preset, tests in chosen.items():
             elsewhere = {name for other, names in chosen.items() if other != preset for name in names}
-            kept += [(preset, name, *test) for name, test in tests.items() if "repeated" not in test[1]["LABELS"] or name not in elsewhere]
-        others = [f"{preset}/{name}" for preset, name, _, properties in kept if "timing" not in properties["LABELS"]]
-        for preset, name, command, properties in kept:
-            file.write(entry(preset, name, command, properties, others))
+            for name, (command, properties) in tests.items():
+                if "repeated" not in properties["LABELS"] or name not in elsewhere:
+                    file.write(entry(preset, name, command, properties))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import one_suite
 
 
 def entry(labels, command=("program",), name="some_test", **properties):
-    return one_suite.entry("dev", name, list(command), dict(properties, LABELS=labels), ["dev/other_test"])
+    return one_suite.entry("dev", name, list(command), dict(properties, LABELS=labels))
 
 
 class OneSuiteTest(unittest.TestCase):
@@ -30,18 +30,9 @@ class OneSuiteTest(unittest.TestCase):
     def test_a_test_that_says_its_own_keeps_it(self):
         self.assertIn("PROCESSORS [==[5]==]", entry(["integration"], PROCESSORS=5))
 
-    def test_what_measures_time_runs_alone_when_all_others_have_ended(self):
-        timing = entry(["integration", "timing"], RUN_SERIAL=True)
-        self.assertIn("RUN_SERIAL [==[ON]==]", timing)
-        self.assertIn("DEPENDS [==[dev/other_test]==]", timing)
+    def test_what_measures_time_runs_alone(self):
+        self.assertIn("RUN_SERIAL [==[ON]==]", entry(["integration", "timing"]))
         self.assertNotIn("RUN_SERIAL", entry(["integration"]))
-        self.assertNotIn("DEPENDS", entry(["integration"]))
-
-    def test_of_what_measures_time_those_that_wait_have_a_core_each(self):
-        timing = entry(["integration", "timing", "waits"], RUN_SERIAL=True)
-        self.assertIn("RUN_SERIAL [==[OFF]==]", timing)
-        self.assertIn("PROCESSORS [==[6]==]", timing)
-        self.assertIn("DEPENDS [==[dev/other_test]==]", timing)
 
     def test_what_was_not_built_fails(self):
         self.assertTrue(entry(["unit"], command=()).startswith("add_test([==[dev/some_test]==] [==[false]==])"))
