@@ -82,14 +82,15 @@ std::string WhyApart(const FleetStatus::Node& own, const FleetStatus::Node& othe
 }
 
 FleetCheck CheckPrompts(const FleetStatus& status) {
-  using NodeState = FleetStatus::NodeState;
+  using StateOfNode = FleetStatus::NodeState;
   FleetStatus::Node own;
   for (const FleetStatus::Node& node : status.nodes) {
     if (node.is_this) own = node;
   }
   std::vector<std::string> apart;
   for (const FleetStatus::Node& node : status.nodes) {
-    if (node.is_this || (node.state != NodeState::kServing && node.state != NodeState::kDraining))
+    if (node.is_this ||
+        (node.state != StateOfNode::kServing && node.state != StateOfNode::kDraining))
       continue;
     const std::string why = WhyApart(own, node);
     if (!why.empty()) apart.push_back(why);
@@ -138,7 +139,7 @@ std::vector<FleetCheck> CheckStore(ObjectStore& store, const std::string& key) {
 }
 
 std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
-  using NodeState = FleetStatus::NodeState;
+  using StateOfNode = FleetStatus::NodeState;
   const LogNames names(status.fleet);
   std::vector<std::string> silent, unfit;
   std::set<std::string> builds;
@@ -146,8 +147,8 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
   bool hears_itself = false;
   for (const FleetStatus::Node& node : status.nodes) {
     hears_itself |= node.is_this;
-    if (node.state == NodeState::kSilent) silent.push_back(node.name);
-    if (node.state != NodeState::kServing && node.state != NodeState::kDraining) continue;
+    if (node.state == StateOfNode::kSilent) silent.push_back(node.name);
+    if (node.state != StateOfNode::kServing && node.state != StateOfNode::kDraining) continue;
     ++living;
     if (!node.unfit.empty()) unfit.push_back(absl::StrCat(node.name, ": ", node.unfit));
     builds.insert(node.build);

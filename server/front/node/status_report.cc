@@ -7,9 +7,9 @@ namespace reel::front {
 namespace {
 
 FleetStatus::NodeState StateOf(const NodeTable::Seen& seen) {
-  using NodeState = FleetStatus::NodeState;
-  if (seen.silent) return seen.beat.draining ? NodeState::kLeft : NodeState::kSilent;
-  return seen.beat.draining ? NodeState::kDraining : NodeState::kServing;
+  using StateOfNode = FleetStatus::NodeState;
+  if (seen.silent) return seen.beat.draining ? StateOfNode::kLeft : StateOfNode::kSilent;
+  return seen.beat.draining ? StateOfNode::kDraining : StateOfNode::kServing;
 }
 
 }  // namespace
