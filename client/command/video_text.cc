@@ -68,6 +68,12 @@ void AddContinuations(const v1::Video& video, TextTable& table) {
   for (const std::string& name : video.continued_by()) table.AddRow({"continued by", name});
 }
 
+// Of a draft, whose pictures are smaller than its spec says.
+std::string DraftSize(const v1::Video& video) {
+  if (!video.spec().has_stop_after_pass()) return "";
+  return absl::StrCat(", a draft of ", video.media().width(), "x", video.media().height());
+}
+
 }  // namespace
 
 int NumSteps(const v1::VideoSpec& spec) {
@@ -95,7 +101,7 @@ std::string DescribeVideo(const v1::Video& video) {
   table.AddRow({"shape", Shape(video.spec())});
   table.AddRow({"prompt", video.spec().prompt()});
   if (video.media().size_bytes() > 0) {
-    table.AddRow({"file", HumanBytes(video.media().size_bytes())});
+    table.AddRow({"file", HumanBytes(video.media().size_bytes()) + DraftSize(video)});
     table.AddRow({"sha256", video.media().sha256()});
   }
   table.AddRow({"created", HumanTime(video.create_time())});

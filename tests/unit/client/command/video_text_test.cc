@@ -41,5 +41,16 @@ TEST(VideoText, TellsWhatAVideoGoesOnFromAndWhatCanGoOnFromIt) {
   }
 }
 
+TEST(VideoText, TellsTheSizeOfADraftBesideItsFile) {
+  v1::Video video;
+  video.mutable_spec()->set_width(256);
+  video.mutable_media()->set_size_bytes(22275);
+  video.mutable_media()->set_width(128);
+  video.mutable_media()->set_height(96);
+  EXPECT_EQ(DescribeVideo(video).find("128x96"), std::string::npos);
+  video.mutable_spec()->set_stop_after_pass(1);
+  EXPECT_NE(DescribeVideo(video).find("22 kB, a draft of 128x96"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace reel::client
