@@ -369,7 +369,6 @@ TEST(ViewTables, CountStatesUntilTheyExpireAndNameTheNewestOfThoseThatGoOn) {
   EXPECT_EQ(*view_tables::StateBytes(**db, at(50)), (Bytes{{"t", 8}, {"u", 9}}));
   ASSERT_TRUE((*db)->Execute("UPDATE videos SET deleted = 1 WHERE requested = 2").ok());
   EXPECT_EQ(*view_tables::StateBytes(**db, at(50)), (Bytes{{"u", 9}}));
-  using Ids = std::vector<std::string>;
   EXPECT_EQ(*view_tables::ContinuedBy(**db, {"t", "v1"}, at(50), 9), (Ids{"v5", "v4"}));
   EXPECT_EQ(*view_tables::ContinuedBy(**db, {"t", "v1"}, at(50), 1), (Ids{"v5"}));
   EXPECT_EQ(*view_tables::ContinuedBy(**db, {"u", "v1"}, at(50), 9), (Ids{"v6"}));
