@@ -204,6 +204,7 @@ def main():
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 360, f"the page is {wide} wide"
             small = page.evaluate("[...document.querySelectorAll('button, input, select, textarea')]"
+                                  ".map((e) => e.type === 'checkbox' ? e.closest('label') : e)"  # the words tick it, too
                                   ".filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).length")
             assert small == 0, f"{small} controls are too small for a finger"
             shoot(page, "phone")
