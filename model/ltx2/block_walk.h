@@ -12,18 +12,27 @@
 
 namespace reel::model::ltx2 {
 
+// Tokens as they come to a block; to the first they come from the first projections.
+struct TokensAt {
+  StreamTokens tokens;
+  size_t block = 0;
+};
+
 // Of one call; the blocks are borrowed.
 class BlockWalk {
  public:
-  // Behind the first projections. Blocks whose numbers are in `perturbed` are.
-  BlockWalk(const PlacedLayers<TransformerBlock>& blocks, BlockCall call, StreamTokens tokens,
+  // From a block on. Those whose numbers are in `perturbed` are.
+  BlockWalk(const PlacedLayers<TransformerBlock>& blocks, BlockCall call, TokensAt from,
             std::vector<int64_t> perturbed)
       : blocks_(blocks),
         call_(std::move(call)),
-        tokens_(std::move(tokens)),
-        perturbed_(std::move(perturbed)) {}
+        tokens_(std::move(from.tokens)),
+        perturbed_(std::move(perturbed)),
+        at_(from.block) {}
 
   bool done() const { return at_ == blocks_.size(); }
+  // The next block's number.
+  size_t at() const { return at_; }
   void Next(const Ops& ops);
 
   const BlockCall& call() const { return call_; }
@@ -35,7 +44,7 @@ class BlockWalk {
   BlockCall call_;
   StreamTokens tokens_;
   std::vector<int64_t> perturbed_;
-  size_t at_ = 0;
+  size_t at_;
 };
 
 }  // namespace reel::model::ltx2

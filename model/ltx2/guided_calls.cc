@@ -31,16 +31,42 @@ GuidedCalls::GuidedCalls(const Transformer& transformer, std::vector<ClipCall> c
   // A model that cannot be perturbed would give the prompt's row again.
   const bool perturbs = transformer.config().perturbs;
   add(Kind::kPerturbed, [&](const StreamGuidance& by) { return perturbs && by.uses_perturbed(); });
+  if (passes_.size() == 2) {
+    perturbed_pass_ = 1;
+    const auto& blocks = clips_[passes_[1].clips[0]].state->guidance.perturbed_blocks;
+    apart_.block = static_cast<size_t>(*std::min_element(blocks.begin(), blocks.end()));
+  }
   add(Kind::kIsolated, [](const StreamGuidance& by) { return by.uses_isolated(); });
 }
 
 void GuidedCalls::Next(const Ops& ops) {
   const Pass& pass = passes_[clean_.size()];
-  if (!walk_.has_value()) walk_.emplace(transformer_.Begin(ops, InputsOf(pass)));
+  if (!walk_.has_value()) walk_.emplace(WalkOf(ops, pass));
+  if (pass.kind == Kind::kTexts && perturbed_pass_.has_value() && walk_->at() == apart_.block) {
+    apart_.tokens = PromptsOf(walk_->tokens());
+  }
   walk_->Next(ops);
   if (!walk_->done()) return;
   clean_.push_back(CleanBy(pass, transformer_.End(ops, *walk_)));
   walk_.reset();
+}
+
+BlockWalk GuidedCalls::WalkOf(const Ops& ops, const Pass& pass) {
+  const VelocityInputs inputs = InputsOf(pass);
+  if (pass.kind != Kind::kPerturbed) return transformer_.Begin(ops, inputs);
+  return transformer_.BeginAt(ops, inputs, std::move(apart_));
+}
+
+StreamTokens GuidedCalls::PromptsOf(const StreamTokens& texts) const {
+  std::vector<int64_t> last;  // of each clip's rows
+  for (const size_t clip : passes_[0].clips) {
+    last.push_back((last.empty() ? -1 : last.back()) + RowsOf(Kind::kTexts, clip));
+  }
+  const std::vector<size_t>& clips = passes_[*perturbed_pass_].clips;
+  const auto of = [&](const at::Tensor& rows) {
+    return Joined(clips, [&](size_t i) { return rows.slice(0, last[i], last[i] + 1); });
+  };
+  return {of(texts.video), of(texts.audio)};
 }
 
 const PreparedTexts& GuidedCalls::TextsOf(Kind kind, size_t clip) const {

@@ -31,7 +31,8 @@ struct ClipCall {
 
 // Up to three calls for clips that can share them (CanShareStep), one after the other: the texts,
 // the prompts perturbed, the prompts with isolated streams. A clip is in those that its guidance
-// wants. They can stop between two blocks. The transformer is borrowed.
+// wants. Perturbed prompts are computed from the first perturbed block on: up to there they are the
+// first call's. Calls can stop between two blocks. The transformer is borrowed.
 class GuidedCalls {
  public:
   GuidedCalls(const Transformer& transformer, std::vector<ClipCall> clips);
@@ -52,6 +53,9 @@ class GuidedCalls {
   const PreparedTexts& TextsOf(Kind kind, size_t clip) const;
   int64_t RowsOf(Kind kind, size_t clip) const;
   VelocityInputs InputsOf(const Pass& pass) const;
+  BlockWalk WalkOf(const Ops& ops, const Pass& pass);
+  // Of the perturbed pass, from the walk of the texts.
+  StreamTokens PromptsOf(const StreamTokens& texts) const;
   StreamTimes VideoTimes(const Pass& pass, const StreamTimes& times) const;
   // What each row of a clip takes its clean latents to be, clip by clip.
   std::vector<StreamTokens> CleanBy(const Pass& pass, const StreamTokens& velocity) const;
@@ -61,6 +65,8 @@ class GuidedCalls {
   const std::vector<ClipCall> clips_;
   std::vector<Pass> passes_;
   std::optional<BlockWalk> walk_;                 // of the pass under way
+  std::optional<size_t> perturbed_pass_;          // its number
+  TokensAt apart_;                                // where its prompts begin to differ
   std::vector<std::vector<StreamTokens>> clean_;  // of the passes that are done, of each clip in it
 };
 

@@ -128,10 +128,16 @@ BlockWalk Transformer::Begin(const Ops& plain, const VelocityInputs& inputs) con
     const at::Tensor marks = (inputs.video.keyframes > 0).to(dtype());
     tokens.video = tokens.video + marks * keyframe_embedding_;
   }
+  return BeginAt(plain, inputs, {std::move(tokens), 0});
+}
+
+BlockWalk Transformer::BeginAt(const Ops& plain, const VelocityInputs& inputs,
+                               TokensAt from) const {
+  const Ops ops = plain.WithAdapters(inputs.adapters);
   return {blocks_,
           {CallOf(ops, video_.time_nets, inputs.video), CallOf(ops, audio_.time_nets, inputs.audio),
            inputs.is_isolated, inputs.adapters},
-          std::move(tokens),
+          std::move(from),
           config_.perturbs ? inputs.perturbed_blocks : std::vector<int64_t>()};
 }
 

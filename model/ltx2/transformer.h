@@ -70,6 +70,8 @@ class Transformer {
   // The same block by block, for callers that stop in between: Velocity is End of Begin, once that
   // walk is done. The walk borrows the transformer.
   BlockWalk Begin(const Ops& ops, const VelocityInputs& inputs) const;
+  // The same from a later block on, for calls that were another's up to there.
+  BlockWalk BeginAt(const Ops& ops, const VelocityInputs& inputs, TokensAt from) const;
   StreamTokens End(const Ops& ops, const BlockWalk& walk) const;
 
   const TransformerConfig& config() const { return config_; }

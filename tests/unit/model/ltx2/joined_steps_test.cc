@@ -141,7 +141,8 @@ TEST_F(JoinedSteps, ChangeNothingBeforeTheirEnd) {
   DenoiseState guided = StateFor({OfAllGuidance(1)}), plain = StateFor({Of(2)});
   const StreamTokens before = guided.latents;
   DenoiseStep step(model_->transformer, {&guided, &plain});
-  EXPECT_FALSE(step.Next(Ops(test_.run), 3 * 2 - 1));  // three calls of two blocks
+  // Three calls of two blocks, of which the perturbed one begins at its second.
+  EXPECT_FALSE(step.Next(Ops(test_.run), 3 * 2 - 1 - 1));
   EXPECT_TRUE(at::equal(guided.latents.video, before.video));
   EXPECT_EQ(guided.step, 0);
   EXPECT_EQ(plain.step, 0);
