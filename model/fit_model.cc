@@ -14,12 +14,12 @@ namespace {
 // Stands for a device whose size is not known, where the options say themselves where weights are.
 constexpr int64_t kAnyMemory = int64_t{1} << 50;
 
+}  // namespace
+
 int64_t PeakOf(const GenerationSpec& spec, const ModelCard& card) {
   const int64_t pixels = int64_t{spec.width} * spec.height * spec.num_frames;
   return PeakMemoryOf(card.memory, PassesOf(spec, card), pixels);
 }
-
-}  // namespace
 
 bool WantsPlan(const LoadOptions& options) {
   return options.device_memory > 0 || options.offload != Offload();

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "model/fit_model.h"
+
 namespace reel::model {
 namespace {
 
@@ -30,6 +32,11 @@ GenerationSpec Small(const ModelCard& card) {
   return spec;
 }
 
+// Beside the weights, where they were planned for a device's memory.
+bool Fits(const GenerationSpec& spec, const ModelCard& card) {
+  return !card.fit.has_value() || PeakOf(spec, card) <= card.fit->usable - card.weight_bytes;
+}
+
 }  // namespace
 
 std::vector<WarmUpSize> UsualWarmUpSizes(const ModelCard& card) {
@@ -48,6 +55,7 @@ std::vector<WarmUpSize> UsualWarmUpSizes(const ModelCard& card) {
   int64_t last = 0;
   for (const GenerationSpec& spec : {smallest, card.defaults, largest}) {
     if (LatentTokens(spec, card) <= std::exchange(last, LatentTokens(spec, card))) continue;
+    if (!sizes.empty() && !Fits(spec, card)) break;
     sizes.push_back({spec.width, spec.height, spec.num_frames});
   }
   return sizes;

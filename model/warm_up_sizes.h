@@ -10,7 +10,8 @@
 namespace reel::model {
 
 // A small video, the default one and the largest that a preset makes, from the smallest on: kernels
-// are chosen, and libraries set up, by size. Fewer where two are the same.
+// are chosen, and libraries set up, by size. Fewer where two are the same, or where a larger one
+// does not fit beside weights that were planned for the device (fit_model.h).
 std::vector<WarmUpSize> UsualWarmUpSizes(const ModelCard& card);
 
 }  // namespace reel::model

@@ -57,6 +57,22 @@ TEST(WarmUpSizes, OfASmallModelThereAreFewer) {
   EXPECT_THAT(UsualWarmUpSizes(card), ElementsAre(WarmUpSize{192, 256, 25}));
 }
 
+TEST(WarmUpSizes, LeaveOutWhatDoesNotFitBesideTheWeights) {
+  ModelCard card = PlainCard({OfSize(1216, 704, 121)});
+  card.memory.job = 1;
+  card.memory.clip_pixel = 1;
+  const int64_t of_default = int64_t{704} * 480 * 97, of_largest = int64_t{1216} * 704 * 121;
+  const auto sizes_on = [&](int64_t left) {
+    card.fit = FitPlan{.usable = 1000 + left};
+    card.weight_bytes = 1000;
+    return UsualWarmUpSizes(card).size();
+  };
+  EXPECT_EQ(sizes_on(of_largest + 1), 3);
+  EXPECT_EQ(sizes_on(of_largest), 2);
+  EXPECT_EQ(sizes_on(of_default), 1);
+  EXPECT_EQ(sizes_on(0), 1) << "the small one is the first to say that nothing fits";
+}
+
 TEST(WarmUpSizes, KeepToTheModelsLimits) {
   ModelCard card = PlainCard({OfSize(1216, 704, 257)});
   card.limits.max_latent_tokens = 20000;
