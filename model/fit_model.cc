@@ -22,12 +22,14 @@ int64_t PeakOf(const GenerationSpec& spec, const ModelCard& card) {
 }
 
 bool WantsPlan(const LoadOptions& options) {
-  return options.device_memory > 0 || options.offload != Offload();
+  return options.device_memory > 0 || options.offload != Offload() ||
+         options.weights_form != WeightsForm::k16;
 }
 
 LoadOptions ForShapes(LoadOptions options) {
   options.manifest_file.clear();
-  options.adapters.clear();
+  // Where codes stand in the place of weights, layers that adapters change may be larger.
+  if (options.weights_form == WeightsForm::k16) options.adapters.clear();
   options.peers.clear();
   return options;
 }
@@ -56,14 +58,20 @@ void ApplyPlan(const FitPlan& plan, const WeightSizes& sizes, ModelCard& card) {
   card.weight_bytes = plan.device_bytes();
   card.host_bytes = plan.host_bytes();
   card.streamed_bytes = plan.step_copies;
+  card.weights_form = sizes.form;
+  const auto drop = [&card](bool (*has)(std::string_view profile)) {
+    std::erase_if(card.lossy_profiles, [has](const std::string& name) { return has(name); });
+  };
+  if (sizes.form == WeightsForm::kE4m3) {  // which has these codes, and no others can be made
+    drop(kernels::HasInt8Layers);
+    return;
+  }
   int64_t left = plan.streamed_blocks > 0 ? 0 : std::max<int64_t>(plan.left(), 0);
   // Either kind of codes stays once it is made, so both have to fit.
   const auto drop_unless_fits = [&](bool (*has)(std::string_view profile)) {
     const bool fits = left >= sizes.codes;
     if (fits) left -= sizes.codes;
-    if (!fits) {
-      std::erase_if(card.lossy_profiles, [has](const std::string& name) { return has(name); });
-    }
+    if (!fits) drop(has);
   };
   drop_unless_fits(kernels::HasInt8Layers);
   drop_unless_fits(kernels::HasE4m3Layers);

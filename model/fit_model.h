@@ -28,7 +28,7 @@ absl::StatusOr<FitPlan> PlanFor(const LoadOptions& options, const WeightSizes& s
                                 const ModelCard& card);
 
 // Sets the plan and what follows from it: the bytes of weights, and the profiles in 8 bits. Those
-// need every block on the device, and room for codes beside it.
+// need every block on the device and room for codes beside it, or weights that are those codes.
 void ApplyPlan(const FitPlan& plan, const WeightSizes& sizes, ModelCard& card);
 
 }  // namespace reel::model

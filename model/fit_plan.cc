@@ -2,6 +2,7 @@
 #include "model/fit_plan.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 namespace reel::model {
 namespace {
 
+constexpr std::string_view kE4m3Form = "e4m3";
 constexpr double kUsableShare = 0.95;
 constexpr int64_t kContextBytes = 600'000'000;
 // One slot is in use while the next layer is copied into another. Blocks have a third, so that a
@@ -19,6 +21,10 @@ constexpr int kTextSlots = 2, kBlockSlots = 3;
 
 std::string Gigabytes(int64_t bytes) {
   return absl::StrFormat("%.1f", static_cast<double>(bytes) / 1e9);
+}
+
+int64_t Sum(const std::vector<int64_t>& bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
 }
 
 // Where each part is.
@@ -34,7 +40,7 @@ FitPlan PlanOf(const WeightSizes& sizes, const FitNeed& need, const Form& form) 
   plan.text = form.text;
   plan.encoder = form.encoder;
   plan.resident_blocks = form.resident;
-  plan.streamed_blocks = sizes.num_blocks - form.resident;
+  plan.streamed_blocks = sizes.num_blocks() - form.resident;
   plan.usable = UsableMemory(need.device);
   plan.usual_video = need.usual_video;
   if (encoder_on_host) {
@@ -49,8 +55,12 @@ FitPlan PlanOf(const WeightSizes& sizes, const FitNeed& need, const Form& form) 
   }
   if (plan.streamed_blocks > 0) {
     plan.ring_slots = std::max(plan.ring_slots, std::min(kBlockSlots, plan.streamed_blocks));
-    plan.slot_bytes = std::max(plan.slot_bytes, sizes.block);
-    plan.step_copies = plan.streamed_blocks * sizes.block;
+    for (int i = 0; i < sizes.num_blocks(); ++i) {
+      if (!IsStreamed(plan, i)) continue;
+      const int64_t bytes = sizes.blocks[static_cast<size_t>(i)];
+      plan.slot_bytes = std::max(plan.slot_bytes, bytes);
+      plan.step_copies += bytes;
+    }
   }
   const int64_t text_moves = sizes.text_layers + sizes.text_table;
   plan.parts = {
@@ -58,7 +68,7 @@ FitPlan PlanOf(const WeightSizes& sizes, const FitNeed& need, const Form& form) 
        text_on_host ? text_moves : 0},
       {"connectors", sizes.connector_rest + (text_on_host ? 0 : sizes.connector_layers),
        text_on_host ? sizes.connector_layers : 0},
-      {"transformer", sizes.around_blocks + sizes.blocks - plan.step_copies, plan.step_copies},
+      {"transformer", sizes.around_blocks + Sum(sizes.blocks) - plan.step_copies, plan.step_copies},
       {"autoencoders", sizes.autoencoders + (encoder_on_host ? 0 : sizes.encoder_layers),
        encoder_on_host ? sizes.encoder_layers : 0},
       {"ring", plan.ring_slots * plan.slot_bytes, 0}};
@@ -69,11 +79,11 @@ FitPlan PlanOf(const WeightSizes& sizes, const FitNeed& need, const Form& form) 
 absl::Status CheckOffload(const WeightSizes& sizes, const Offload& offload) {
   if (!offload.resident_blocks.has_value()) return absl::OkStatus();
   const int resident = *offload.resident_blocks;
-  if (resident < 0 || resident > sizes.num_blocks) {
+  if (resident < 0 || resident > sizes.num_blocks()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "resident_blocks is ", resident, "; the transformer has ", sizes.num_blocks, " blocks"));
+        "resident_blocks is ", resident, "; the transformer has ", sizes.num_blocks(), " blocks"));
   }
-  if (resident < sizes.num_blocks && !sizes.can_stream_blocks) {
+  if (resident < sizes.num_blocks() && !sizes.can_stream_blocks) {
     return absl::InvalidArgumentError("this model's blocks cannot be streamed");
   }
   return absl::OkStatus();
@@ -83,7 +93,7 @@ absl::Status CheckOffload(const WeightSizes& sizes, const Offload& offload) {
 std::vector<FitPlan> Candidates(const WeightSizes& sizes, const FitNeed& need,
                                 const Offload& offload) {
   const auto or_wish = [](Place wish, Place place) { return wish == Place::kAuto ? place : wish; };
-  const int most = offload.resident_blocks.value_or(sizes.num_blocks);
+  const int most = offload.resident_blocks.value_or(sizes.num_blocks());
   std::vector<FitPlan> plans;
   Form form = {};
   for (const auto& [text, encoder] :
@@ -100,6 +110,17 @@ std::vector<FitPlan> Candidates(const WeightSizes& sizes, const FitNeed& need,
 }
 
 }  // namespace
+
+std::string_view NameOf(WeightsForm form) { return form == WeightsForm::kE4m3 ? kE4m3Form : ""; }
+
+WeightsForm WeightsFormNamed(std::string_view name) {
+  return name == kE4m3Form ? WeightsForm::kE4m3 : WeightsForm::k16;
+}
+
+int64_t WeightSizes::all() const {
+  return text_layers + text_table + text_rest + Sum(blocks) + around_blocks + encoder_layers +
+         autoencoders + connector_layers + connector_rest;
+}
 
 int64_t FitPlan::device_bytes() const {
   int64_t bytes = 0;

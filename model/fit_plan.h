@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,15 +27,24 @@ struct Offload {
   friend bool operator==(const Offload&, const Offload&) = default;
 };
 
-// Bytes of a model's weights in the type in memory, by what can be moved.
+// How the weights of a transformer's blocks are held. kE4m3: linear layers as 8-bit floats alone,
+// those of the file where it has such, else made of its values, which loses precision. Profiles in
+// e4m3 multiply the codes; others, and layers that those profiles leave out, widen them at each
+// use.
+enum class WeightsForm { k16, kE4m3 };
+
+// "e4m3"; empty: in 16 bits, or 32 on a CPU.
+std::string_view NameOf(WeightsForm form);
+// Any other text is k16.
+WeightsForm WeightsFormNamed(std::string_view name);
+
+// Bytes of a model's weights as they are held in memory, by what can be moved.
 struct WeightSizes {
-  int64_t text_layers = 0;  // of the text encoder, all
-  int64_t text_layer = 0;   // the largest, of the connectors' too
-  int64_t text_table = 0;   // its embeddings, which are read on the host where it is there
-  int64_t text_rest = 0;    // what stays on the device
-  int64_t blocks = 0;       // of the transformer, all
-  int64_t block = 0;        // the largest
-  int num_blocks = 0;
+  int64_t text_layers = 0;       // of the text encoder, all
+  int64_t text_layer = 0;        // the largest, of the connectors' too
+  int64_t text_table = 0;        // its embeddings, which are read on the host where it is there
+  int64_t text_rest = 0;         // what stays on the device
+  std::vector<int64_t> blocks;   // of the transformer, each
   int64_t around_blocks = 0;     // the rest of the transformer
   int64_t encoder_layers = 0;    // of the encoder of pictures, all that can be moved
   int64_t encoder_layer = 0;     // the largest
@@ -42,12 +52,11 @@ struct WeightSizes {
   int64_t connector_layers = 0;  // between text encoder and transformer; they go with the texts
   int64_t connector_rest = 0;
   int64_t codes = 0;  // of the blocks once more in 8 bits, at most
+  WeightsForm form = WeightsForm::k16;
   bool can_stream_blocks = false;
 
-  int64_t all() const {
-    return text_layers + text_table + text_rest + blocks + around_blocks + encoder_layers +
-           autoencoders + connector_layers + connector_rest;
-  }
+  int num_blocks() const { return static_cast<int>(blocks.size()); }
+  int64_t all() const;
 };
 
 // What the plan is made for, in bytes.

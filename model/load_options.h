@@ -95,6 +95,7 @@ struct LoadOptions {
   // weights stay on the device unless `offload` says otherwise.
   int64_t device_memory = 0;
   Offload offload = {};
+  WeightsForm weights_form = WeightsForm::k16;
   bool on_demand = false;  // checked when a worker starts, but not loaded
   // Whether the device computes in bf16, as GPUs do from sm_80 on; set by the worker, not by a
   // configuration.

@@ -228,6 +228,11 @@ void AddDoctor(CLI::App& app, Action& action) {
       ->check(WhyNotByteSize)
       ->needs(model);
   command
+      .add_option("--weights-form", flags->weights_form,
+                  "With --model: 16 (default), or e4m3, as 8-bit floats")
+      ->check(CLI::IsMember({"16", "e4m3"}))
+      ->needs(model);
+  command
       .add_option("--text-folder", flags->text_folder,
                   "With --model: the folder with text_encoder/ and tokenizer/ of a single file")
       ->needs(model);

@@ -69,6 +69,7 @@ std::string WeightsText(const v1::Model& model) {
   if (model.host_bytes() > 0) {
     absl::StrAppend(&text, " + ", HumanBytes(model.host_bytes()), " on the host");
   }
+  if (!model.weights_form().empty()) absl::StrAppend(&text, ", ", model.weights_form());
   return text;
 }
 

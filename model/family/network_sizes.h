@@ -21,16 +21,16 @@ WeightSizes NetworkSizes(const Model& model) {
   sizes.text_layer = text.layer_bytes().largest;
   sizes.text_table = text.table_bytes();
   sizes.text_rest = std::max<int64_t>(text.bytes() - sizes.text_layers - sizes.text_table, 0);
-  sizes.blocks = transformer.block_bytes().all;
-  sizes.block = transformer.block_bytes().largest;
-  sizes.num_blocks = static_cast<int>(transformer.config().num_layers);
-  sizes.around_blocks = std::max<int64_t>(transformer.bytes() - sizes.blocks, 0);
+  sizes.blocks = transformer.block_bytes().each;
+  const int64_t blocks = transformer.block_bytes().all;
+  sizes.around_blocks = std::max<int64_t>(transformer.bytes() - blocks, 0);
   if (model.adapter_shelf != nullptr) {
     sizes.around_blocks += model.adapter_shelf->columns().room().bytes();
   }
   sizes.encoder_layers = model.encoder.layer_bytes().all;
   sizes.encoder_layer = model.encoder.layer_bytes().largest;
-  sizes.codes = sizes.blocks / static_cast<int64_t>(c10::elementSize(model.dtype));
+  sizes.codes = blocks / static_cast<int64_t>(c10::elementSize(model.dtype));
+  sizes.form = transformer.form();
   sizes.can_stream_blocks = true;
   return sizes;
 }

@@ -12,7 +12,7 @@ Rows Expanded(const Ops& ops, const FeedForward& layers, const Rows& x) {
   const RowForm form = expand.FormIn(ops);
   if (form == RowForm::kE4m3Gelu) return LinearGelu(ops, x.values, expand.gelu, expand.bias);
   if (form == RowForm::kPlain && expand.bias.defined() && !expand.Adapts(ops))
-    return {ops.LinearGelu(x.values, expand.weight, expand.bias)};
+    return {ops.LinearGelu(x.values, expand.Values(), expand.bias)};
   return GeluTanh(ops, expand(ops, x), layers.contract.FormIn(ops));
 }
 
@@ -22,8 +22,7 @@ void FeedForward::MakeLayersIn(RowForm form) {
   contract.MakeIn(form);
   // The GELU inside the product is for models in bf16; those in fp32 have it for tests. In fp16 its
   // further passes would cost what it saves.
-  if (form == RowForm::kInt8 || expand.weight.scalar_type() == at::kHalf ||
-      !expand.bias.defined()) {
+  if (form == RowForm::kInt8 || expand.type() == at::kHalf || !expand.bias.defined()) {
     expand.MakeIn(form);
   } else {
     expand.MakeE4m3Gelu();

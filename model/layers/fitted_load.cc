@@ -17,4 +17,9 @@ absl::StatusOr<FittedLoad> FittedLoad::Make(const std::optional<FitPlan>& plan, 
   return load;
 }
 
+absl::Status NoOtherCodes() {
+  return absl::FailedPreconditionError(
+      "the weights are held in e4m3 alone (weights_form), of which no others are made");
+}
+
 }  // namespace reel::model

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan of how weights are held (model/fit_plan.h), and the ring that it needs, for a load.
+// The plan of a load (model/fit_plan.h), with the ring that it needs and the form of weights.
 #pragma once
 
 #include <memory>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/fit_plan.h"
 #include "model/layers/layer_ring.h"
@@ -13,12 +14,20 @@ namespace reel::model {
 
 class FittedLoad {
  public:
-  // All weights on the device.
+  // All weights on the device, in 16 bits or more.
   FittedLoad() = default;
   // The same without a plan. FAILED_PRECONDITION: the plan streams, and the device cannot copy
   // beside its work. Throws what libtorch throws.
   static absl::StatusOr<FittedLoad> Make(const std::optional<FitPlan>& plan, at::Device device);
 
+  FittedLoad InForm(WeightsForm form) const {
+    FittedLoad load = *this;
+    load.form_ = form;
+    return load;
+  }
+
+  // Of the transformer's blocks.
+  WeightsForm form() const { return form_; }
   // Null: the text encoder is on the device.
   std::shared_ptr<LayerRing> text_ring() const {
     return plan_.text == Place::kHost ? ring_ : nullptr;
@@ -35,7 +44,11 @@ class FittedLoad {
 
  private:
   FitPlan plan_;
+  WeightsForm form_ = WeightsForm::k16;
   std::shared_ptr<LayerRing> ring_;
 };
+
+// FAILED_PRECONDITION, for a profile whose codes are made of weights that codes have replaced.
+absl::Status NoOtherCodes();
 
 }  // namespace reel::model

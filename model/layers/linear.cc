@@ -30,15 +30,90 @@ at::Tensor Signs(at::Device device) {
   return signs.to(device);
 }
 
+CodedWeight CodesOfRows(const at::Tensor& weight) {
+  const at::Tensor wide = weight.to(at::kFloat);
+  const at::Tensor largest = wide.abs().amax(1).clamp_min(kLeastMaximum);
+  const at::Tensor scale = at::exp2(at::ceil(at::log2(largest / kLargestE4m3)));
+  return {(wide / scale.unsqueeze(1)).to(at::kFloat8_e4m3fn), scale};
+}
+
+// Of a model that is looked at alone.
+CodedWeight WithoutValues(const at::Tensor& weight) {
+  const auto options = weight.options();
+  return {at::empty(weight.sizes(), options.dtype(at::kFloat8_e4m3fn)),
+          at::empty({weight.size(0)}, options.dtype(at::kFloat))};
+}
+
+// What no output can exceed: the bound of a norm's row, by Cauchy and Schwarz.
+double ReachOf(const at::Tensor& weight, const at::Tensor& bias) {
+  const double row = std::sqrt(static_cast<double>(weight.size(1))) * kMostModulation;
+  double reach = row * at::sqrt((weight * weight).sum(1).amax()).item<double>();
+  if (bias.defined()) reach += bias.abs().amax().item<double>();
+  return std::max(reach, kLeastMaximum);
+}
+
+// What a file has of a layer.
+struct Stored {
+  bool codes, bias;
+};
+
 Linear ReadLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,
-                  bool has_bias) {
+                  Stored stored) {
   Linear linear;
-  linear.weight = weights.Take(name + ".weight", {out, in});
-  if (has_bias) linear.bias = weights.Take(name + ".bias", {out});
+  if (stored.codes) {
+    linear.e4m3 = weights.TakeCodes(name + ".weight", {out, in});
+    linear.multiplies_codes = false;
+  } else {
+    linear.weight = weights.Take(name + ".weight", {out, in});
+  }
+  if (stored.bias) linear.bias = weights.Take(name + ".bias", {out});
+  if (weights.holds_codes()) linear.replaced = weights.dtype();
   return linear;
 }
 
+Linear EmptyLinear(const Weights& weights, int64_t in, int64_t out, Stored stored) {
+  const auto options = at::TensorOptions(weights.device()).dtype(weights.dtype());
+  Linear linear;
+  if (stored.codes) {
+    linear.e4m3 = {at::empty({out, in}, options.dtype(at::kFloat8_e4m3fn)),
+                   at::empty({out}, options.dtype(at::kFloat))};
+    linear.multiplies_codes = false;
+  } else {
+    linear.weight = at::empty({out, in}, options);
+  }
+  if (stored.bias) linear.bias = at::empty({out}, options);
+  if (weights.holds_codes()) linear.replaced = weights.dtype();
+  return linear;
+}
+
+// To the rows of `to` from `first` on.
+void CopyRows(const Linear& from, int64_t first, Linear& to) {
+  const auto copy = [first](const at::Tensor& source, at::Tensor& rows) {
+    if (source.defined()) rows.slice(0, first, first + source.size(0)).copy_(source);
+  };
+  copy(from.weight, to.weight);
+  copy(from.e4m3.codes, to.e4m3.codes);
+  copy(from.e4m3.scale, to.e4m3.scale);
+  copy(from.bias, to.bias);
+}
+
 }  // namespace
+
+at::Tensor Linear::Values() const {
+  if (weight.defined()) return weight;
+  // Widened exactly; then scaled in fp32 and rounded to bf16, whatever the type (model/weights).
+  const at::Tensor values = held().to(at::kBFloat16);
+  return values.mul_(e4m3.defined() ? e4m3.scale.unsqueeze(1) : gelu.weight_scale).to(type());
+}
+
+const at::Tensor& Linear::held() const {
+  if (weight.defined()) return weight;
+  return e4m3.defined() ? e4m3.codes : gelu.codes;
+}
+
+void Linear::DropWeight() {
+  if (replaced.has_value()) weight = at::Tensor();
+}
 
 RowForm Linear::FormIn(const Ops& ops) const {
   return Adapts(ops) ? RowForm::kPlain : CodesIn(ops);
@@ -48,17 +123,17 @@ RowForm Linear::CodesIn(const Ops& ops) const {
   const RowForm form = FormOf(ops.run());
   if (form == RowForm::kInt8 && int8.defined()) return form;
   if (form == RowForm::kE4m3 && gelu.defined()) return RowForm::kE4m3Gelu;
-  if (form == RowForm::kE4m3 && e4m3.defined()) return form;
+  if (form == RowForm::kE4m3 && e4m3.defined() && multiplies_codes) return form;
   return RowForm::kPlain;
 }
 
 bool Linear::Takes(RowForm form) const {
   const int64_t sides = form == RowForm::kInt8 ? kernels::kTurnedTogether : kE4m3Sides;
-  return weight.size(0) % sides == 0 && weight.size(1) % sides == 0;
+  return outputs() % sides == 0 && inputs() % sides == 0;
 }
 
 at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
-  const at::Tensor y = ops.Linear(x, weight, bias);
+  const at::Tensor y = ops.Linear(x, Values(), bias);
   if (Adapts(ops)) AddLowRank(ops, x, columns, ops.adapter_scales(), y);
   return y;
 }
@@ -73,23 +148,22 @@ at::Tensor Linear::operator()(const Ops& ops, const Rows& x) const {
 }
 
 at::Tensor Linear::Product(const Ops& ops, const Rows& x) const {
-  if (!x.scale.defined()) return ops.Linear(x.values, weight, bias);
+  if (!x.scale.defined()) return ops.Linear(x.values, Values(), bias);
   const CodedWeight& coded = x.values.scalar_type() == at::kChar ? int8 : e4m3;
-  return ops.Linear(x, coded, bias, weight.scalar_type());
+  return ops.Linear(x, coded, bias, type());
 }
 
 void Linear::MakeE4m3() {
+  multiplies_codes = true;
   if (e4m3.defined()) return;
-  const at::Tensor wide = weight.to(at::kFloat);
-  const at::Tensor largest = wide.abs().amax(1).clamp_min(kLeastMaximum);
-  e4m3.scale = at::exp2(at::ceil(at::log2(largest / kLargestE4m3)));
-  e4m3.codes = (wide / e4m3.scale.unsqueeze(1)).to(at::kFloat8_e4m3fn);
+  e4m3 = weight.is_meta() ? WithoutValues(weight) : CodesOfRows(weight);
+  DropWeight();
 }
 
 void Linear::MakeInt8() {
   if (int8.defined()) return;
   constexpr int64_t kRun = 8, kQuarters = kernels::kTurnedTogether / kRun;
-  const at::Tensor wide = weight.to(at::kFloat);
+  const at::Tensor wide = Values().to(at::kFloat);
   const at::Tensor groups = wide.view({wide.size(0), kQuarters, -1, kRun}).transpose(1, 2);
   const at::Tensor turned = groups.flatten(2)
                                 .matmul(Signs(wide.device()))
@@ -103,23 +177,31 @@ void Linear::MakeInt8() {
 
 void Linear::MakeE4m3Gelu() {
   if (gelu.defined()) return;
-  const at::Tensor wide = weight.to(at::kFloat);
+  if (held().is_meta()) {
+    gelu.codes = WithoutValues(held()).codes;
+    e4m3 = CodedWeight();
+    return DropWeight();
+  }
+  const at::Tensor wide = Values().to(at::kFloat);
   const at::Tensor largest = wide.abs().amax().clamp_min(kLeastMaximum);
   gelu.weight_scale = at::exp2(at::ceil(at::log2(largest / kLargestE4m3))).reshape({1});
   gelu.codes = (wide / gelu.weight_scale).to(at::kFloat8_e4m3fn);
-  // The bound of a norm's row, by Cauchy and Schwarz.
-  const double row = std::sqrt(static_cast<double>(weight.size(1))) * kMostModulation;
-  double reach = row * at::sqrt((wide * wide).sum(1).amax()).item<double>();
-  if (bias.defined()) reach += bias.abs().amax().item<double>();
-  gelu.out_scale = std::max(reach, kLeastMaximum) / kLargestE4m3;
+  gelu.out_scale = ReachOf(wide, bias) / kLargestE4m3;
   const auto options = gelu.weight_scale.options();
   gelu.x_scale = at::full({1}, kE4m3GeluXScale, options);
   gelu.to_out = at::full({1}, 1 / gelu.out_scale, options);
   gelu.out_scales = at::full({kE4m3GeluRows}, gelu.out_scale, options);
+  e4m3 = CodedWeight();
+  DropWeight();
 }
 
 void VisitTensors(Linear& layer, const TensorVisitor& visit) {
   VisitIfDefined(layer.weight, visit);
+  if (layer.defined() && !layer.weight.defined()) {
+    for (at::Tensor* codes : {&layer.e4m3.codes, &layer.e4m3.scale, &layer.gelu.codes}) {
+      VisitIfDefined(*codes, visit);
+    }
+  }
   VisitIfDefined(layer.bias, visit);
 }
 
@@ -137,30 +219,31 @@ Linear OutputsFrom(const Linear& layer, int64_t first) {
           .e4m3 = {from(layer.e4m3.codes), from(layer.e4m3.scale)},
           .int8 = {from(layer.int8.codes), from(layer.int8.scale)},
           .gelu = {},
-          .columns = columns};
+          .columns = columns,
+          .replaced = layer.replaced,
+          .multiplies_codes = layer.multiplies_codes};
 }
 
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,
                   bool has_bias) {
-  Linear linear = ReadLinear(weights, name, in, out, has_bias);
+  const bool has_codes = weights.HasCodes(name + ".weight");
+  Linear linear = ReadLinear(weights, name, in, out, {.codes = has_codes, .bias = has_bias});
   linear.columns = weights.ColumnsFor({name}, in, out);
   return linear;
 }
 
 Linear TakeLinears(Weights& weights, const std::vector<std::string>& names, int64_t in, int64_t out,
                    bool has_bias) {
-  const auto options = at::TensorOptions(weights.device()).dtype(weights.dtype());
-  const auto count = static_cast<int64_t>(names.size());
-  Linear all;
-  all.weight = at::empty({count * out, in}, options);
-  if (has_bias) all.bias = at::empty({count * out}, options);
+  const bool has_codes = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return weights.HasCodes(name + ".weight");
+  });
+  const int64_t rows = static_cast<int64_t>(names.size()) * out;
+  Linear all = EmptyLinear(weights, in, rows, {.codes = has_codes, .bias = has_bias});
   int64_t row = 0;
   for (const std::string& name : names) {
-    const Linear one = ReadLinear(weights, name, in, out, has_bias);
-    if (!one.weight.defined() || (has_bias && !one.bias.defined()))
-      return {};  // Finish reports the reason
-    all.weight.slice(0, row, row + out).copy_(one.weight);
-    if (has_bias) all.bias.slice(0, row, row + out).copy_(one.bias);
+    const Linear one = ReadLinear(weights, name, in, out, {.codes = has_codes, .bias = has_bias});
+    if (!weights.ok()) return {};  // Finish reports the reason
+    CopyRows(one, row, all);
     row += out;
   }
   all.columns = weights.ColumnsFor(names, in, out);

@@ -2,6 +2,7 @@
 // A linear layer: y = x W^T + b.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,23 @@
 namespace reel::model {
 
 struct Linear {
-  at::Tensor weight;            // [out, in]
+  at::Tensor weight;            // [out, in]; undefined where codes stand in its place
   at::Tensor bias;              // [out], or undefined
-  CodedWeight e4m3 = {};        // the same weight, after MakeE4m3
+  CodedWeight e4m3 = {};        // the same weight, after MakeE4m3, or of the file
   CodedWeight int8 = {};        // after MakeInt8
   E4m3Gelu gelu = {};           // after MakeE4m3Gelu if e4m3 is not there
   LowRankColumns columns = {};  // for requests' adapters, where the model was loaded with room
+  // The type of a weight that goes once its codes in e4m3 are made (WeightsForm::kE4m3).
+  std::optional<at::ScalarType> replaced = {};
+  // Whether rows in e4m3 meet the file's codes. Else they are values to be widened only.
+  bool multiplies_codes = true;
+
+  bool defined() const { return weight.defined() || e4m3.defined() || gelu.defined(); }
+  int64_t outputs() const { return held().size(0); }
+  int64_t inputs() const { return held().size(1); }
+  at::ScalarType type() const { return replaced ? *replaced : weight.scalar_type(); }
+  // The weight, or what its codes stand for: rounded once, in its type.
+  at::Tensor Values() const;
 
   // Whether calls by `ops` add what is in the columns.
   bool Adapts(const Ops& ops) const { return columns.defined() && ops.adapter_scales().defined(); }
@@ -36,10 +48,10 @@ struct Linear {
   bool Takes(RowForm form) const;
   // MakeInt8 for kInt8, else MakeE4m3.
   void MakeIn(RowForm form) { form == RowForm::kInt8 ? MakeInt8() : MakeE4m3(); }
-  // Call once; both sides must be multiples of kE4m3Sides. Scales are powers of two, so that a
-  // checkpoint stored in e4m3 keeps its values; for others any scale is as good.
+  // Both sides must be multiples of kE4m3Sides. Scales are powers of two, so that a checkpoint
+  // stored in e4m3 keeps its values; for others any scale is as good. Codes of a file stay.
   void MakeE4m3();
-  // Call once; uses the format of int8_rows, so the width must be a multiple of kTurnedTogether.
+  // Uses the format of int8_rows, so the width must be a multiple of kTurnedTogether.
   void MakeInt8();
   // Instead of MakeE4m3, for a layer between an RMS norm and a GELU.
   void MakeE4m3Gelu();
@@ -47,9 +59,11 @@ struct Linear {
  private:
   RowForm CodesIn(const Ops& ops) const;
   at::Tensor Product(const Ops& ops, const Rows& x) const;
+  const at::Tensor& held() const;
+  void DropWeight();
 };
 
-// Its weight and bias, without codes.
+// Its weight and bias; without codes, unless they stand in the weight's place.
 void VisitTensors(Linear& layer, const TensorVisitor& visit);
 
 // The outputs of `layer` from `first` on, where a part begins, as a layer. A view; without

@@ -2,11 +2,13 @@
 #include "model/layers/stored_values.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,7 @@
 namespace reel::model {
 namespace {
 
+constexpr int kE4m3NotANumber = 0x7f;    // with either sign
 constexpr int64_t kRunsOfAThread = 256;  // at least; a run is whole blocks
 
 // For the types of weights that libtorch converts.
@@ -30,6 +33,11 @@ std::optional<at::ScalarType> ScalarTypeOf(TensorType type) {
     default:
       return std::nullopt;
   }
+}
+
+absl::Status NotNumbers(const StoredTensor& stored) {
+  return absl::DataLossError(absl::StrCat("the weights have codes or scales that are not numbers: ",
+                                          stored.file->path(), ": ", stored.entry->name));
 }
 
 bool WidenInThreads(const StoredTensor& stored, int64_t first, absl::Span<float> out) {
@@ -79,8 +87,7 @@ absl::Status CopyValues(const StoredTensor& stored, int64_t first, const at::Ten
   }
   const absl::Span<float> values(out.data_ptr<float>(), static_cast<size_t>(out.numel()));
   if (WidenInThreads(stored, first, values)) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("the weights have codes or scales that are not numbers: ",
-                                          stored.file->path(), ": ", stored.entry->name));
+  return NotNumbers(stored);
 }
 
 absl::StatusOr<at::Tensor> ReadStored(const StoredTensor& stored, const at::TensorOptions& held) {
@@ -90,6 +97,34 @@ absl::StatusOr<at::Tensor> ReadStored(const StoredTensor& stored, const at::Tens
   REEL_RETURN_IF_ERROR(CopyValues(stored, 0, own));
   stored.file->DropPages(*stored.entry);
   return own.to(held);
+}
+
+bool HasE4m3Codes(const StoredTensor& stored) {
+  const std::vector<int64_t>& shape = stored.entry->shape;
+  if (stored.type() != TensorType::kF8E4M3 || shape.size() != 2) return false;
+  const auto scales = static_cast<int64_t>(stored.scales.size());
+  return stored.divisor == 1 && stored.added.empty() && (scales <= 1 || scales == shape[0]);
+}
+
+absl::StatusOr<CodedWeight> ReadE4m3Codes(const StoredTensor& stored, at::Device device) {
+  const std::vector<int64_t>& shape = stored.entry->shape;
+  const at::TensorOptions options(device);
+  CodedWeight coded = {at::empty(shape, options.dtype(at::kFloat8_e4m3fn)),
+                       at::ones({shape[0]}, options.dtype(at::kFloat))};
+  if (device.is_meta()) return coded;
+  const at::Tensor bytes = at::empty(shape, at::kByte);
+  std::memcpy(bytes.data_ptr(), stored.bytes().data(), bytes.nbytes());
+  if (bytes.bitwise_and(kE4m3NotANumber).eq(kE4m3NotANumber).any().item<bool>()) {
+    return NotNumbers(stored);
+  }
+  coded.codes.copy_(bytes.view(at::kFloat8_e4m3fn));
+  if (stored.scales.size() == 1) {
+    coded.scale.fill_(stored.scales[0]);
+  } else if (!stored.scales.empty()) {
+    coded.scale.copy_(at::tensor(stored.scales));
+  }
+  stored.file->DropPages(*stored.entry);
+  return coded;
 }
 
 }  // namespace reel::model

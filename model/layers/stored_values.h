@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of one stored tensor, as libtorch's.
+// The values or codes of one stored tensor, as libtorch's.
 #pragma once
 
 #include <cstdint>
 
 #include "absl/status/statusor.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/rows.h"
 #include "model/weights/stored_tensor.h"
 
 namespace reel::model {
@@ -26,5 +27,11 @@ absl::Status CopyValues(const StoredTensor& stored, int64_t first, const at::Ten
 // All of them in a type and on a device. Codes are widened piece by piece, so that a load needs no
 // tensor in fp32. The file's pages are dropped.
 absl::StatusOr<at::Tensor> ReadStored(const StoredTensor& stored, const at::TensorOptions& held);
+
+// Whether it is a matrix of e4m3 codes, of which each row has one scale, and nothing is added.
+bool HasE4m3Codes(const StoredTensor& stored);
+
+// Those, on a device. DATA_LOSS: codes that are not numbers. Drops the file's pages.
+absl::StatusOr<CodedWeight> ReadE4m3Codes(const StoredTensor& stored, at::Device device);
 
 }  // namespace reel::model

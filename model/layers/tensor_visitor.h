@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "model/bridge/aten.h"
 
@@ -32,8 +33,10 @@ inline int64_t LayerBytes(const LayerTensors& layer) {
 // Bytes of the layers of a network that can be streamed.
 struct StreamableBytes {
   int64_t all = 0, largest = 0;
+  std::vector<int64_t> each = {};
 
   void Add(int64_t layer) {
+    each.push_back(layer);
     all += layer;
     largest = std::max(largest, layer);
   }

@@ -55,12 +55,39 @@ at::Tensor Weights::Load(const std::string& name, const std::vector<int64_t>& sh
     Fail(name, "the tensor is missing");
     return {};
   }
-  if (stored->entry->shape != shape) {
-    Fail(name, absl::StrCat("its shape is [", absl::StrJoin(stored->entry->shape, ","),
-                            "], the configuration needs [", absl::StrJoin(shape, ","), "]"));
+  return HasShape(name, *stored, shape) ? Read(name, *stored, dtype) : at::Tensor();
+}
+
+bool Weights::HasShape(const std::string& name, const StoredTensor& stored,
+                       const std::vector<int64_t>& shape) {
+  if (stored.entry->shape == shape) return true;
+  Fail(name, absl::StrCat("its shape is [", absl::StrJoin(stored.entry->shape, ","),
+                          "], the configuration needs [", absl::StrJoin(shape, ","), "]"));
+  return false;
+}
+
+bool Weights::HasCodes(const std::string& name) const {
+  if (!holds_codes_ || stored_.random_seed().has_value()) return false;
+  const StoredTensor* const stored = stored_.Find(name);
+  return stored != nullptr && HasE4m3Codes(*stored);
+}
+
+CodedWeight Weights::TakeCodes(const std::string& name, const std::vector<int64_t>& shape) {
+  const StoredTensor& stored = *stored_.Find(name);
+  if (!status_.ok() || !HasShape(name, stored, shape)) return {};
+  absl::StatusOr<CodedWeight> codes = ReadE4m3Codes(stored, device_);
+  if (!codes.ok()) {
+    status_ = codes.status();
     return {};
   }
-  return Read(name, *stored, dtype);
+  Count(name, codes->codes);
+  return *std::move(codes);
+}
+
+void Weights::Count(const std::string& name, const at::Tensor& tensor) {
+  taken_.insert(name);
+  bytes_ += static_cast<int64_t>(tensor.nbytes());
+  parameters_ += tensor.numel();
 }
 
 at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& shape,
@@ -73,9 +100,7 @@ at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& 
   const at::Tensor tensor = known ? found->second.to(device_) : Load(name, shape, dtype);
   if (!status_.ok()) return {};
   if (shared_ != nullptr && !known) shared_->emplace(name, tensor);
-  taken_.insert(name);
-  bytes_ += static_cast<int64_t>(tensor.nbytes());
-  parameters_ += tensor.numel();
+  Count(name, tensor);
   return tensor;
 }
 

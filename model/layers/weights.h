@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/rows.h"
 #include "model/layers/adapter_room.h"
 #include "model/weights/weight_set.h"
 
@@ -45,6 +46,14 @@ class Weights {
   // Columns for adapters of layers of one input, each [out, in], the parts of one product; empty
   // without room.
   LowRankColumns ColumnsFor(const std::vector<std::string>& layers, int64_t in, int64_t out);
+  // The codes of e4m3 of a stored matrix with a scale for each row, in place of Take, where
+  // HasCodes.
+  CodedWeight TakeCodes(const std::string& name, const std::vector<int64_t>& shape);
+  // Whether it is stored as such, unchanged by adapters, and codes are to be held.
+  bool HasCodes(const std::string& name) const;
+  // Whether codes stand in the place of the weights that are taken next (WeightsForm::kE4m3).
+  void HoldCodes(bool holds) { holds_codes_ = holds; }
+  bool holds_codes() const { return holds_codes_; }
   // Marks a stored tensor as not needed.
   void Skip(const std::string& name) { taken_.insert(name); }
 
@@ -64,12 +73,16 @@ class Weights {
   // Undefined after Fail.
   at::Tensor Load(const std::string& name, const std::vector<int64_t>& shape, at::ScalarType dtype);
   at::Tensor Read(const std::string& name, const StoredTensor& stored, at::ScalarType dtype);
+  bool HasShape(const std::string& name, const StoredTensor& stored,
+                const std::vector<int64_t>& shape);
+  void Count(const std::string& name, const at::Tensor& tensor);
 
   const WeightSet& stored_;
   const at::ScalarType dtype_;
   const at::Device device_;
   TensorsByName* const shared_;
   AdapterRoom* const room_;
+  bool holds_codes_ = false;
   std::set<std::string, std::less<>> taken_;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;

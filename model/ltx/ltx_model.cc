@@ -139,7 +139,8 @@ absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, SharedTe
     const ModelScope scope(device);
     REEL_ASSIGN_OR_RETURN(Transformer transformer,
                           Transformer::Load(plan.transformer, plan.transformer_config, model.dtype,
-                                            device, {.shared = &shared.transformer}));
+                                            device, {.shared = &shared.transformer},
+                                            FittedLoad().InForm(model.transformer.form())));
     REEL_ASSIGN_OR_RETURN(
         VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, model.dtype, device, &shared.vae));
     model.peers.push_back({std::move(transformer), std::move(vae.decoder)});
@@ -209,6 +210,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                         AddAdapters(options, AdapterFamily::kLtxVideo, {&adapted, 1}));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterRoom> room, AdapterRoomOf(options));
   const bool on_group = values == Values::kStored && !options.peers.empty();
+  const FittedLoad held = fitted.InForm(options.weights_form);
   SharedTensors shared;  // with all that layers were put together from, until the end of the load
   REEL_ASSIGN_OR_RETURN(VideoVae vae,
                         LoadVideoVae(plan.vae, plan.vae_config, dtype, place,
@@ -220,7 +222,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_ASSIGN_OR_RETURN(
       Transformer transformer,
       Transformer::Load(plan.transformer, plan.transformer_config, dtype, place,
-                        {on_group ? &shared.transformer : nullptr, room.get()}, fitted));
+                        {on_group ? &shared.transformer : nullptr, room.get()}, held));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterShelf> shelf,
                         AdapterShelf::Of(std::move(room), AdapterFamily::kLtxVideo));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));

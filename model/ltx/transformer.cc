@@ -63,34 +63,49 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
   model.time_embedding_ = TakeTimestepEmbedding(weights, "time_embed.emb", width);
   model.time_rows_ = TakeLinear(weights, "time_embed.linear", width, 6 * width);
   model.scale_shift_table_ = weights.Take("scale_shift_table", {2, width});
+  model.form_ = fitted.form();
+  const bool holds_codes = model.form_ == WeightsForm::kE4m3;
+  if (holds_codes) REEL_RETURN_IF_ERROR(model.CheckSides(RowForm::kE4m3));
+  int64_t replaced = 0;  // bytes of weights, less those of their codes
   model.blocks_ = PlacedLayers<TransformerBlock>(fitted.block_ring());
   for (int64_t i = 0; i < config.num_layers && weights.ok(); ++i) {
-    model.blocks_.Add(TakeTransformerBlock(weights, i, config),
-                      fitted.Streams(static_cast<int>(i)));
+    const int64_t before = weights.bytes();
+    weights.HoldCodes(holds_codes);
+    TransformerBlock block = TakeTransformerBlock(weights, i, config);
+    weights.HoldCodes(false);
+    if (holds_codes && weights.ok()) block.MakeLayersIn(RowForm::kE4m3);
+    model.blocks_.Add(std::move(block), fitted.Streams(static_cast<int>(i)));
+    replaced += weights.bytes() - before - model.blocks_.bytes().each.back();
   }
+  model.has_e4m3_ = holds_codes;
   model.text_keys_ = TakeTextKeysAndValues(weights, config);
   REEL_RETURN_IF_ERROR(weights.Finish());
   std::vector<at::Tensor> tables;
   for (const TransformerBlock& block : model.blocks_) tables.push_back(block.scale_shift_table);
   model.scale_shift_tables_ = at::stack(tables);
-  model.bytes_ = weights.bytes();
+  model.bytes_ = weights.bytes() - (holds_codes ? replaced : 0);
   model.parameters_ = weights.parameters();
   return model;
 }
 
+absl::Status Transformer::CheckSides(RowForm form) const {
+  const bool is_int8 = form == RowForm::kInt8;
+  const int64_t sides = is_int8 ? kernels::kTurnedTogether : kE4m3Sides;
+  if (config_.width() % sides == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("the profile ", is_int8 ? "int8" : "fp8",
+                                                    " needs a width that is a multiple of ", sides,
+                                                    ", the transformer's is ", config_.width()));
+}
+
 absl::Status Transformer::MakeLayersIn(RowForm form) {
   const bool is_int8 = form == RowForm::kInt8;
+  if (form_ == WeightsForm::kE4m3) return NoOtherCodes();
   if (blocks_.places().streams()) {
     return absl::FailedPreconditionError(
         absl::StrCat("the profile ", is_int8 ? "int8" : "fp8",
                      " needs all blocks on the device; here some are streamed"));
   }
-  const int64_t sides = is_int8 ? kernels::kTurnedTogether : kE4m3Sides;
-  if (config_.width() % sides != 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the profile ", is_int8 ? "int8" : "fp8", " needs a width that is a multiple of ", sides,
-        ", the transformer's is ", config_.width()));
-  }
+  REEL_RETURN_IF_ERROR(CheckSides(form));
   for (size_t i = 0; i < blocks_.size(); ++i) blocks_[i].MakeLayersIn(form);
   (is_int8 ? has_int8_ : has_e4m3_) = true;
   return absl::OkStatus();

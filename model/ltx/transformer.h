@@ -41,8 +41,8 @@ class Transformer {
 
   // Adds the blocks' layers in 8 bits, which the profiles "fp8" and "int8" need before their first
   // call; once for each form. Each takes 0.43 of the transformer's bytes in 16 bits as long as the
-  // transformer lives. FAILED_PRECONDITION for sizes that 8-bit products do not take, and where
-  // blocks are streamed.
+  // transformer lives. FAILED_PRECONDITION for sizes that 8-bit products do not take, where blocks
+  // are streamed, and where codes stand in the place of weights.
   absl::Status MakeLayersIn(RowForm form);
   bool HasLayersIn(RowForm form) const {
     return form == RowForm::kPlain || (form == RowForm::kInt8 ? has_int8_ : has_e4m3_);
@@ -77,6 +77,8 @@ class Transformer {
 
   const TransformerConfig& config() const { return config_; }
   at::ScalarType dtype() const { return proj_in_.weight.scalar_type(); }
+  // Of the blocks' weights.
+  WeightsForm form() const { return form_; }
   int64_t bytes() const { return bytes_; }
   const StreamableBytes& block_bytes() const { return blocks_.bytes(); }
   int64_t parameters() const { return parameters_; }
@@ -91,6 +93,7 @@ class Transformer {
  private:
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
 
+  absl::Status CheckSides(RowForm form) const;
   void CheckForm(const Ops& ops) const;
   // For all blocks, of the texts [A, L, D] that are asked, and the first tokens [B - A, 1, D] of
   // the others.
@@ -100,6 +103,7 @@ class Transformer {
                       const TokenLayout& layout, size_t group) const;
 
   TransformerConfig config_;
+  WeightsForm form_ = WeightsForm::k16;
   Linear proj_in_, proj_out_;
   Linear caption_1_, caption_2_;
   Linear text_keys_;  // and values, of all blocks

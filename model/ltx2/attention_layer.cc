@@ -48,12 +48,12 @@ at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tab
 
 RowForm AttentionLayer::QueryForm(const Ops& ops) const {
   const RowForm form = (is_self() ? to_qkv : to_q).FormIn(ops);
-  const bool suits_gates = !to_gates.weight.defined() || to_gates.FormIn(ops) == form;
+  const bool suits_gates = !to_gates.defined() || to_gates.FormIn(ops) == form;
   return suits_gates ? form : RowForm::kPlain;
 }
 
 at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const {
-  if (!to_gates.weight.defined()) return Project(ops, to_out, {heads});
+  if (!to_gates.defined()) return Project(ops, to_out, {heads});
   const at::Tensor logits = Project(ops, to_gates, x);
   return to_out(ops, HeadGate(ops, heads, logits, to_out.FormIn(ops)));
 }
@@ -81,7 +81,7 @@ void AttentionLayer::MakeQueryLayersIn(RowForm form) {
     if (layer->Takes(form)) layer->MakeIn(form);
   }
   // Of the queries' rows.
-  const bool has_gates = to_gates.weight.defined();
+  const bool has_gates = to_gates.defined();
   if (has_gates && queries.Takes(form) && to_gates.Takes(form)) to_gates.MakeIn(form);
 }
 

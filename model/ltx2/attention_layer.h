@@ -55,7 +55,7 @@ struct AttentionLayer {
   void MakeContextLayerIn(RowForm form);
 
  private:
-  bool is_self() const { return to_qkv.weight.defined(); }
+  bool is_self() const { return to_qkv.defined(); }
   struct Projected {
     at::Tensor q, k, v;
   };

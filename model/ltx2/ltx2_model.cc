@@ -65,7 +65,8 @@ absl::StatusOr<AdaptableTransformer> LoadTransformer(const StoredPart& part,
                         ReadTransformerConfig(part.config, part.source));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterRoom> room, AdapterRoomOf(options));
   REEL_ASSIGN_OR_RETURN(Transformer transformer,
-                        Transformer::Load(part.weights, config, dtype, place, fitted, room.get()));
+                        Transformer::Load(part.weights, config, dtype, place,
+                                          fitted.InForm(options.weights_form), room.get()));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterShelf> shelf,
                         AdapterShelf::Of(std::move(room), AdapterFamily::kLtx2));
   return AdaptableTransformer{std::move(transformer), std::move(shelf)};

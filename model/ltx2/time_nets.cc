@@ -53,7 +53,7 @@ StreamModulation TimeNets::operator()(const Ops& ops, const StreamTimes& times) 
   const Ops& of_cross = times.other_sigma.defined() ? ops : of_own;
   made.cross_rows = cross_(of_cross, cross);
   made.cross_gate = gate_(of_cross, cross * gate_time_factor_);
-  if (text_.to_rows.weight.defined()) made.text_rows = text_(ops, times.sigma.unsqueeze(1));
+  if (text_.to_rows.defined()) made.text_rows = text_(ops, times.sigma.unsqueeze(1));
   return made;
 }
 

@@ -61,28 +61,40 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
     model.keyframe_embedding_ =
         weights.Take("keyframes_abs_pos_embedding", {1, config.video.width()});
   }
+  model.form_ = fitted.form();
+  if (model.form_ == WeightsForm::kE4m3) {
+    if (!TakesLayersIn(config, RowForm::kE4m3)) return model.DoesNotSuit();
+    weights.HoldCodes(true);
+  }
+  const int64_t around = weights.bytes();
   model.blocks_ = PlacedLayers<TransformerBlock>(fitted.block_ring());
   for (int64_t i = 0; i < config.num_layers && weights.ok(); ++i) {
     TransformerBlock block = TakeTransformerBlock(weights, i, config);
-    block.video.self_attention.allows_8_bits = i > 0 && i + 1 < config.num_layers;
+    const bool is_inner = i > 0 && i + 1 < config.num_layers;
+    block.video.self_attention.allows_8_bits = is_inner;
+    if (is_inner && weights.holds_codes() && weights.ok()) block.MakeLayersIn(RowForm::kE4m3);
     model.blocks_.Add(std::move(block), fitted.Streams(static_cast<int>(i)));
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
-  model.bytes_ = weights.bytes();
+  model.has_e4m3_ = weights.holds_codes();
+  model.bytes_ = weights.holds_codes() ? around + model.blocks_.bytes().all : weights.bytes();
   model.parameters_ = weights.parameters();
   return model;
 }
 
+absl::Status Transformer::DoesNotSuit() const {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the transformer does not suit products in 8 bits: its width is ",
+                   config_.video.width(), ", its blocks ", config_.num_layers));
+}
+
 absl::Status Transformer::MakeLayersIn(RowForm form) {
+  if (form_ == WeightsForm::kE4m3) return NoOtherCodes();
   if (blocks_.places().streams()) {
     return absl::FailedPreconditionError(
         "products in 8 bits need all blocks on the device; here some are streamed");
   }
-  if (!TakesLayersIn(config_, form)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the transformer does not suit products in 8 bits: its width is ",
-                     config_.video.width(), ", its blocks ", config_.num_layers));
-  }
+  if (!TakesLayersIn(config_, form)) return DoesNotSuit();
   for (size_t i = 1; i + 1 < blocks_.size(); ++i) blocks_[i].MakeLayersIn(form);
   (form == RowForm::kInt8 ? has_int8_ : has_e4m3_) = true;
   return absl::OkStatus();

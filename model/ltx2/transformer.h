@@ -51,7 +51,8 @@ class Transformer {
 
   // Adds the video stream's layers in 8 bits, which the profiles "fp8" and "int8" need before their
   // first call; once for each form. The first and the last block, which decide most, have none.
-  // FAILED_PRECONDITION unless TakesLayersIn, and where blocks are streamed.
+  // FAILED_PRECONDITION unless TakesLayersIn, where blocks are streamed, and where codes stand in
+  // the place of weights.
   absl::Status MakeLayersIn(RowForm form);
   bool HasLayersIn(RowForm form) const {
     return form == RowForm::kPlain || (form == RowForm::kInt8 ? has_int8_ : has_e4m3_);
@@ -76,6 +77,8 @@ class Transformer {
 
   const TransformerConfig& config() const { return config_; }
   at::ScalarType dtype() const { return video_.proj_in.weight.scalar_type(); }
+  // Of the blocks' weights.
+  WeightsForm form() const { return form_; }
   int64_t bytes() const { return bytes_; }
   const StreamableBytes& block_bytes() const { return blocks_.bytes(); }
   int64_t parameters() const { return parameters_; }
@@ -93,8 +96,10 @@ class Transformer {
                          const StreamModulation& modulation);
 
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
+  absl::Status DoesNotSuit() const;
 
   TransformerConfig config_;
+  WeightsForm form_ = WeightsForm::k16;
   StreamEnds video_, audio_;
   at::Tensor keyframe_embedding_;  // [1, D], 2.5
   PlacedLayers<TransformerBlock> blocks_;

@@ -133,6 +133,7 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   if (options.offload != model::Offload()) {
     *proto.mutable_offload() = OffloadToProto(options.offload);
   }
+  proto.set_weights_form(std::string(model::NameOf(options.weights_form)));
   proto.set_adapter_ranks(options.adapter_ranks);
   if (options.random_weights) proto.mutable_random_weights()->set_seed(*options.random_weights);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
@@ -154,6 +155,7 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
                                 : std::nullopt,
           .warm_up = WarmUpFromProto(proto.warm_up()),
           .offload = OffloadFromProto(proto.offload()),
+          .weights_form = model::WeightsFormNamed(proto.weights_form()),
           .on_demand = proto.on_demand()};
 }
 

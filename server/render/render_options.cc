@@ -141,21 +141,22 @@ std::vector<model::PartFile> PartsOf(const std::vector<std::string>& words) {
   return files;
 }
 
-void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
-  app.add_option(
-      "--model", model,
-      "A folder or file of weights, ltx2-demo, or testcard; default: ltx-demo, if it is installed");
-  app.add_option("--dtype", options.dtype, "Type of the weights")
-      ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
-  app.add_option("--device", options.device,
-                 "auto (default: the first GPU, else cpu), cpu, cuda:N, a UUID, or two to four: "
-                 "cuda:0+cuda:1");
+// Where and how weights are held.
+void AddFitFlags(CLI::App& app, RenderOptions& options) {
   app.add_option_function<std::string>(
          "--device-memory",
          [&options](const std::string& size) { options.device_memory = *ParseByteSize(size); },
          "What may be taken of the device's memory, such as 24GB; weights that do not fit stay on "
          "the host and are copied when they are needed")
       ->check(WhyNotByteSize);
+  app.add_option_function<std::string>(
+         "--weights-form",
+         [&options](const std::string& form) {
+           options.weights_form = model::WeightsFormNamed(form);
+         },
+         "16 (default), or e4m3: the linear layers of the transformer's blocks are held as 8-bit "
+         "floats alone, which the kernels fp8 multiply")
+      ->check(CLI::IsMember({"16", "e4m3"}));
   app.add_option_function<std::string>(
          "--text-place",
          [&options](const std::string& place) {
@@ -167,6 +168,18 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
                  "Blocks of the transformer that stay on the device; the others are copied in each "
                  "step; default: by --device-memory")
       ->check(CLI::NonNegativeNumber);
+}
+
+void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
+  app.add_option(
+      "--model", model,
+      "A folder or file of weights, ltx2-demo, or testcard; default: ltx-demo, if it is installed");
+  app.add_option("--dtype", options.dtype, "Type of the weights")
+      ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
+  app.add_option("--device", options.device,
+                 "auto (default: the first GPU, else cpu), cpu, cuda:N, a UUID, or two to four: "
+                 "cuda:0+cuda:1");
+  AddFitFlags(app, options);
   app.add_option("--text-folder", options.text_folder,
                  "Folder with text_encoder/ and tokenizer/, for a model in a single file");
   app.add_option_function<std::vector<std::string>>(
@@ -281,6 +294,7 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.random_weights = options.random_weights;
   load.device_memory = options.device_memory;
   load.offload = options.offload;
+  load.weights_form = options.weights_form;
   load.computes_in_bf16 = options.computes_in_bf16;
   load.peers = options.peers;
   return load;

@@ -25,6 +25,7 @@ struct RenderOptions {
   std::string dtype;          // empty: best for the device
   int64_t device_memory = 0;  // 0: all of a GPU's, and no bound on a CPU
   model::Offload offload = {};
+  model::WeightsForm weights_form = model::WeightsForm::k16;
   std::string device = "auto";
   std::vector<int> peers = {};   // the other members of that device, where it is a group
   bool computes_in_bf16 = true;  // that device

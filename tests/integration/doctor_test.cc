@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 namespace fs = std::filesystem;
 
@@ -103,8 +104,10 @@ class ReleasedShapes : public Weights {
           R"( "num_layers": 24, "feed_forward_proj": "gated-gelu"})");
     return path.string();
   }
-  static ProgramResult DoctorOf(const std::string& path, const char* device_memory) {
-    return Doctor({"--model", path, "--random-weights", "1", "--device-memory", device_memory});
+  static ProgramResult DoctorOf(const std::string& path, const char* device_memory,
+                                const char* form = "16") {
+    return Doctor({"--model", path, "--random-weights", "1", "--device-memory", device_memory,
+                   "--weights-form", form});
   }
 
  private:
@@ -138,6 +141,9 @@ TEST_F(ReleasedShapes, AreFittedToADeviceWithoutOne) {
       streamed.out,
       AllOf(HasSubstr("model: LTX-Video 0.9.5, random weights, 38 GB as bf16"),
             HasSubstr("each step copies 9.4 GB to the device"), HasSubstr("20 of 48 blocks\n")));
+  const ProgramResult halved = DoctorOf(large, "24GB", "e4m3");
+  EXPECT_EQ(halved.status, kGood);
+  EXPECT_THAT(halved.out, Not(HasSubstr("each step copies")));
   const ProgramResult refused = DoctorOf(large, "6GB");
   EXPECT_EQ(refused.status, kInvalid);
   EXPECT_THAT(refused.out, AllOf(HasSubstr("the model does not fit: of 6.0 GB 5.1 can be used"),

@@ -209,6 +209,9 @@ void Describe(CLI::App& app, Options& options) {
                  "Seed of weights for a folder that has only configurations");
   app.add_option("--device-memory", options.load.device_memory,
                  "Bytes; weights that do not fit stay on the host. 0: all are on the device");
+  app.add_flag_callback(
+      "--e4m3-alone", [&options] { options.load.weights_form = model::WeightsForm::kE4m3; },
+      "Blocks' linear layers are held in 8 bits alone");
   app.add_option("--resident-blocks", options.load.offload.resident_blocks,
                  "Blocks that stay on the device; the others stream");
   app.add_flag_callback(

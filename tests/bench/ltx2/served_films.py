@@ -3,7 +3,8 @@
 """Films of LTX-2 through a real reeld, one after the other: where the time of each went, its peak memory, and the file.
 
 A film is a JSON object: flags of `reel generate` without their dashes, as {"preset": "22b-2.3-distilled", "width": 768}, one that is given
-several times with a list; `twice` renders it again with the next seed, for what only a first film of its shape pays. Prints a JSON line for each.
+several times with a list; `twice` renders it again with the next seed, for what only a first film of its shape pays; `promote` makes a draft and
+then the rest of it, each with its bill. Prints a JSON line for each.
 """
 
 import argparse
@@ -19,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "integratio
 from server import find_binary, running_server  # noqa: E402
 
 CONFIG = """
-models {{ name: "ltx2" path: "{model}" dtype: "{dtype}" random_weights {{ seed: 1 }} adapter_ranks: {ranks} }}
+models {{ name: "ltx2" path: "{model}" dtype: "{dtype}" random_weights {{ seed: 1 }} adapter_ranks: {ranks} weights_form: "{form}" }}
 workers {{ name: "card" device: "{device}" memory_bytes: {memory} }}
 data {{ max_bytes: 4000000000 }}
 """
@@ -27,7 +28,8 @@ PROMPT = "rain on a tin roof, a cat listens. its tail beats time against the gut
 
 
 def config_of(args):
-    text = CONFIG.format(model=args.model.resolve(), device=args.device, dtype=args.dtype, memory=args.memory, ranks=args.adapter_ranks)
+    text = CONFIG.format(model=args.model.resolve(), device=args.device, dtype=args.dtype, memory=args.memory, ranks=args.adapter_ranks,
+                         form=args.weights_form)
     for file in args.adapter:
         text += f'adapters {{ name: "{file.stem}" file: "{file.name}" }}\n'
     return text + (f'adapter_root: "{args.adapter[0].resolve().parent}"\n' if args.adapter else "")
@@ -65,14 +67,24 @@ def film(server, wanted, seed, out):
     for name, value in wanted.items():
         for each in value if isinstance(value, list) else [value]:
             flags += [f"--{name}"] if each is True else [f"--{name}", str(each)]
+    return rendered(server, {"film": wanted, "seed": seed}, out, "generate", PROMPT, *flags, "--seed", seed)
+
+
+def rendered(server, what, out, *command):
     begun = time.monotonic()
-    code, said, told = reel(server, "generate", PROMPT, *flags, "--seed", seed, "--output", out)
+    code, said, told = reel(server, *command, "--output", out)
     took = round(time.monotonic() - begun, 3)
     if code:
-        return {"film": wanted, "seed": seed, "exit": code, "error": (said + told)[-1500:], "took_s": took}
+        return {**what, "exit": code, "error": (said + told)[-1500:], "took_s": took}
     video = json.loads(said)["video"]
-    return {"film": wanted, "seed": seed, "took_s": took, "bytes": os.path.getsize(out), "stats": video.get("stats"), "media": video.get("media"),
-            "card": card()}
+    return {**what, "took_s": took, "bytes": os.path.getsize(out), "stats": video.get("stats"), "media": video.get("media"), "card": card(),
+            "video": video.get("name")}
+
+
+def promoted(server, wanted, seed, out):
+    draft = film(server, {**wanted, "draft": True}, seed, out)
+    print(json.dumps(draft), flush=True)
+    return rendered(server, {"film": wanted, "seed": seed, "promoted": True}, out, "promote", draft.get("video", ""))
 
 
 def main():
@@ -82,6 +94,7 @@ def main():
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--dtype", default="bf16")
     parser.add_argument("--memory", type=int, default=0, help="bytes of the device that it may use")
+    parser.add_argument("--weights-form", default="", help="e4m3: blocks' weights in 8 bits alone")
     parser.add_argument("--adapter", type=pathlib.Path, action="append", default=[], help="a file of random_adapter.py; all lie in one folder")
     parser.add_argument("--adapter-ranks", type=int, default=0)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."), help="where the files go")
@@ -93,8 +106,9 @@ def main():
         print(json.dumps({"ready_s": round(time.monotonic() - begun, 1), "family": model.get("family"), "card": card()}), flush=True)
         for number, wanted in enumerate(args.films):
             times = 2 if wanted.pop("twice", False) else 1
+            make = promoted if wanted.pop("promote", False) else film
             for seed in range(1, times + 1):
-                print(json.dumps(film(server, wanted, seed, args.out / f"film-{number}.mp4")), flush=True)
+                print(json.dumps(make(server, wanted, seed, args.out / f"film-{number}.mp4")), flush=True)
         log = server.log.read_text()
         print(json.dumps({"log": [line for line in log.splitlines() if '"level":"warn' in line or '"level":"error' in line][-10:]}), flush=True)
 

@@ -18,15 +18,14 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr int64_t kGb = 1'000'000'000, kMb = 1'000'000;
+constexpr int64_t kBlockOf22b = 37'120 * kMb / 48;
 
 // The released models in bf16, as their headers and configurations give them.
 WeightSizes Of2b() {
   return {.text_layers = 9'261 * kMb,
           .text_layer = 386 * kMb,
           .text_table = 263 * kMb,
-          .blocks = 3'291 * kMb,
-          .block = 118 * kMb,
-          .num_blocks = 28,
+          .blocks = std::vector<int64_t>(28, 118 * kMb),
           .around_blocks = 560 * kMb,
           .autoencoders = 2'490 * kMb,
           .codes = 1'645 * kMb,
@@ -34,9 +33,7 @@ WeightSizes Of2b() {
 }
 WeightSizes Of13b() {
   WeightSizes sizes = Of2b();
-  sizes.blocks = 22'560 * kMb;
-  sizes.block = 470 * kMb;
-  sizes.num_blocks = 48;
+  sizes.blocks = std::vector<int64_t>(48, 470 * kMb);
   sizes.around_blocks = 3'530 * kMb;
   sizes.codes = 11'280 * kMb;
   return sizes;
@@ -45,9 +42,7 @@ WeightSizes Of22b() {
   return {.text_layers = 21'520 * kMb,
           .text_layer = 449 * kMb,
           .text_table = 2'014 * kMb,
-          .blocks = 37'120 * kMb,
-          .block = 774 * kMb,
-          .num_blocks = 48,
+          .blocks = std::vector<int64_t>(48, kBlockOf22b),
           .around_blocks = 860 * kMb,
           .autoencoders = 3'100 * kMb,
           .connector_layers = 4'030 * kMb,
@@ -107,11 +102,8 @@ TEST(FitPlan, AddsUpWhateverItMoves) {
       if (!plan.ok()) continue;
       const int64_t ring = plan->ring_slots * plan->slot_bytes;
       EXPECT_LE(plan->device_bytes(), UsableMemory(device)) << device;
-      // Blocks are counted by the largest.
-      EXPECT_NEAR(static_cast<double>(plan->device_bytes() - ring + plan->host_bytes()),
-                  static_cast<double>(sizes.all()), 48.0 * kMb)
-          << device;
-      EXPECT_EQ(plan->resident_blocks + plan->streamed_blocks, sizes.num_blocks);
+      EXPECT_EQ(plan->device_bytes() - ring + plan->host_bytes(), sizes.all()) << device;
+      EXPECT_EQ(plan->resident_blocks + plan->streamed_blocks, sizes.num_blocks());
       EXPECT_EQ(plan->step_copies > 0, plan->streamed_blocks > 0);
       EXPECT_EQ(plan->text_copies > 0, plan->text == Place::kHost);
       EXPECT_EQ(plan->ring_slots > 0, plan->step_copies + plan->text_copies > 0);
@@ -221,6 +213,16 @@ TEST(StreamedBlocks, LieEvenlyBetweenResidentOnes) {
   }
 }
 
+TEST(FitPlan, CountsBlocksOfSeveralSizesEach) {
+  WeightSizes sizes = Of22b();  // with all but the first and the last in 8 bits
+  for (size_t i = 1; i + 1 < sizes.blocks.size(); ++i) sizes.blocks[i] = 520 * kMb;
+  const auto plan = PlanFit(sizes, Need(24 * kGb), {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_GT(plan->resident_blocks, HeldBy(Of22b(), Need(24 * kGb)).resident);
+  EXPECT_EQ(plan->slot_bytes, kBlockOf22b);  // the last block streams
+  EXPECT_EQ(plan->step_copies, kBlockOf22b + (plan->streamed_blocks - 1) * 520 * kMb);
+}
+
 class FitModel : public ::testing::Test {
  protected:
   FitModel() {
@@ -244,6 +246,7 @@ class FitModel : public ::testing::Test {
 TEST_F(FitModel, IsPlannedWhereASizeOrAPlaceIsNamed) {
   EXPECT_TRUE(WantsPlan(options_));
   EXPECT_FALSE(WantsPlan({}));
+  EXPECT_TRUE(WantsPlan({.weights_form = WeightsForm::kE4m3}));
   LoadOptions placed;
   placed.offload.text = Place::kHost;
   EXPECT_TRUE(WantsPlan(placed));
@@ -281,6 +284,21 @@ TEST_F(FitModel, OffersLayersInEightBitsWhereTheyFitBesideTheOthers) {
   EXPECT_THAT(ProfilesOn(48 * kGb), ElementsAre("fp8_attention", "cache"));
   EXPECT_THAT(ProfilesOn(58 * kGb), ElementsAre("int8", "int8_all", "fp8_attention", "cache"));
   EXPECT_EQ(ProfilesOn(80 * kGb), card_.lossy_profiles);
+}
+
+TEST_F(FitModel, OffersTheProfilesOfTheCodesThatItHoldsWhereverBlocksAre) {
+  WeightSizes sizes = Of13b();
+  sizes.form = WeightsForm::kE4m3;
+  for (const int gb : {24, 80}) {
+    options_.device_memory = gb * kGb;
+    ModelCard card = card_;
+    const auto plan = PlanFor(options_, sizes, card);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    ApplyPlan(*plan, sizes, card);
+    EXPECT_THAT(card.lossy_profiles,
+                ::testing::ElementsAre("fp8", "fp8_attention", "fp8_all", "cache"));
+    EXPECT_EQ(card.weights_form, WeightsForm::kE4m3);
+  }
 }
 
 TEST_F(FitModel, KeepsTheBlocksOfAGroupOnItsDevices) {

@@ -11,6 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/layers/linear.h"
 #include "tests/fakes/gguf_bytes.h"
 #include "tests/unit/model/weights/weight_file.h"
 
@@ -94,13 +95,39 @@ TEST_P(Codes, AreWidenedToTheirProductRoundedOnceToBf16) {
   }
 }
 
+// Where codes are held, those of e4m3 are the file's, and all others are widened as ever.
+TEST_P(Codes, OfE4m3StandInThePlaceOfWeights) {
+  const Layout& layout = GetParam();
+  const auto set = Write(CodesOf(layout.type), RandomScales(layout.shape));
+  ASSERT_TRUE(set.ok()) << set.status();
+  const bool is_e4m3 = layout.type == at::kFloat8_e4m3fn;
+  for (const at::ScalarType dtype : {at::kBFloat16, at::kFloat, at::kHalf}) {
+    Weights plain(*set, dtype, at::kCPU), held(*set, dtype, at::kCPU);
+    held.HoldCodes(true);
+    Linear layer = TakeLinear(held, "a", kColumns, kRows, false);
+    ASSERT_TRUE(held.Finish().ok()) << held.Finish();
+    EXPECT_EQ(layer.weight.defined(), !is_e4m3);
+    EXPECT_EQ(held.parameters(), kRows * kColumns);
+    EXPECT_TRUE(layer.Values().equal(plain.Take("a.weight", {kRows, kColumns})));
+    int64_t bytes = 0;
+    VisitTensors(layer, [&bytes](at::Tensor& tensor) { bytes += tensor.nbytes(); });
+    EXPECT_EQ(bytes, is_e4m3 ? kRows * kColumns + kRows * 4
+                             : kRows * kColumns * static_cast<int64_t>(at::elementSize(dtype)));
+  }
+}
+
 TEST_P(Codes, OfOtherShapesAreRefused) {
   const auto set = Write(CodesOf(GetParam().type), RandomScales(GetParam().shape));
   ASSERT_TRUE(set.ok()) << set.status();
   Weights weights(*set, at::kFloat, at::kCPU);
   weights.Take("a.weight", {kColumns, kRows});
-  EXPECT_THAT(std::string(weights.Finish().message()),
-              AllOf(HasSubstr("a.weight"), HasSubstr("its shape is [48,257]")));
+  Weights held(*set, at::kFloat, at::kCPU);
+  held.HoldCodes(true);
+  TakeLinear(held, "a", kRows, kColumns, false);
+  for (const absl::Status& refused : {weights.Finish(), held.Finish()}) {
+    EXPECT_THAT(std::string(refused.message()),
+                AllOf(HasSubstr("a.weight"), HasSubstr("its shape is [48,257]")));
+  }
 }
 
 const std::string kE4m3 = R"({"format": "float8_e4m3fn"})";
@@ -139,9 +166,13 @@ TEST(Weights, RefuseCodesThatAreNotNumbers) {
     ASSERT_TRUE(set.ok()) << set.status();
     Weights weights(*set, at::kFloat, at::kCPU);
     EXPECT_FALSE(weights.Take("x.weight", {1, 3}).defined());
-    EXPECT_EQ(weights.Finish().code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(weights.Finish().message()),
-                AllOf(HasSubstr(path), HasSubstr("x.weight")));
+    Weights held(*set, at::kFloat, at::kCPU);
+    held.HoldCodes(true);
+    TakeLinear(held, "x", 3, 1, false);
+    for (const absl::Status& refused : {weights.Finish(), held.Finish()}) {
+      EXPECT_EQ(refused.code(), absl::StatusCode::kDataLoss);
+      EXPECT_THAT(std::string(refused.message()), AllOf(HasSubstr(path), HasSubstr("x.weight")));
+    }
   }
 }
 

@@ -23,6 +23,7 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   card.clear_ready();
   card.clear_state();
   card.clear_problem();
+  card.set_weights_form("e4m3");
   const auto as_described = [](v1::VideoSpec& values) { values.clear_conditions(); };
   as_described(*state.mutable_defaults());
   card.clear_presets();
@@ -51,6 +52,7 @@ TEST(WorkerConvert, CarriesEverySettingThatWorkersTake) {
     load.clear_revision();  // of a command
     for (worker::v1::PartFile& file : *load.mutable_parts()) file.set_part("vae");
     load.mutable_offload()->set_text("host");
+    load.set_weights_form("e4m3");
   }
   EXPECT_EQ(Difference(sent, SettingsToProto(SettingsFromProto(sent))), "");
 }

@@ -86,10 +86,14 @@ TEST(ParseRenderOptions, SayWhereWeightsAre) {
   EXPECT_EQ(load.device_memory, 24'000'000'000);
   EXPECT_EQ(load.offload, (model::Offload{.text = model::Place::kHost, .resident_blocks = 7}));
   EXPECT_EQ(LoadOptionsOf(*parse({})).offload, model::Offload());
+  EXPECT_EQ(LoadOptionsOf(*parse({})).weights_form, model::WeightsForm::k16);
+  EXPECT_EQ(LoadOptionsOf(*parse({"--weights-form", "e4m3"})).weights_form,
+            model::WeightsForm::kE4m3);
   EXPECT_EQ(LoadOptionsOf(*parse({"--text-place", "device"})).offload.text, model::Place::kDevice);
   for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--device-memory", "much"},
                                                 {"--device-memory", "0"},
                                                 {"--text-place", "disk"},
+                                                {"--weights-form", "int4"},
                                                 {"--resident-blocks", "-1"},
                                                 {"--resident-blocks", "x"}}) {
     EXPECT_FALSE(parse(wrong)) << wrong[1];

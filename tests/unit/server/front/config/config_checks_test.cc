@@ -205,6 +205,14 @@ TEST(ConfigChecks, WeightsAreOnTheDeviceOrOnTheHost) {
               ElementsAre(StartsWith("models[0].offload.resident_blocks:")));
 }
 
+TEST(ConfigChecks, WeightsAreHeldInAFormThatIsKnown) {
+  EXPECT_THAT(Check("models { name: 'm' path: '/m' weights_form: 'e4m3' }").problems, IsEmpty());
+  EXPECT_THAT(Check("models { name: 'm' path: '/m' weights_form: 'int4' }").problems,
+              ElementsAre(AllOf(StartsWith("models[0].weights_form:"), HasSubstr("e4m3"))));
+  EXPECT_THAT(Check("models { name: 'm' test_card {} weights_form: 'e4m3' }").problems,
+              ElementsAre(AllOf(StartsWith("models[0].weights_form:"), HasSubstr("no weights"))));
+}
+
 TEST(ConfigChecks, RandomWeightsAreInNoManifest) {
   const CheckedConfig checked = Check(
       "models { name: 'm' path: '/m' random_weights { seed: 7 } } models { name: 'n' path: '/n' }");
