@@ -29,6 +29,9 @@ absl::StatusOr<at::Device> TorchDeviceOf(kernels::DeviceStream stream) {
   }
   // fp32 means fp32: libtorch's convolutions would round to 10 bits.
   at::globalContext().setAllowTF32CuDNN(false);
+  // Some of cuDNN's algorithms add in an order that differs from call to call, as of the vocoder's
+  // transposed convolutions: the same request would give another file.
+  at::globalContext().setDeterministicCuDNN(true);
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(stream.device));
 }
 
