@@ -3,18 +3,66 @@
 
 #include <string>
 
-#include "server/front/metrics/buckets.h"
+#include "absl/strings/str_cat.h"
+#include "server/errors/error.h"
+#include "server/front/metrics/families.h"
 
 namespace reel::front {
+namespace {
+
+constexpr size_t kMaxRequestSeries = 200;
+// A refused request was not resolved, so that its profile is not known.
+constexpr char kNoProfile[] = "none";
+
+prometheus::Family<prometheus::Counter>& Counter(prometheus::Registry& registry, const char* name,
+                                                 const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+// What a request can be turned away for; the others are ends of jobs.
+bool IsRefusal(Reason reason) { return reason < Reason::kDeadlinePassed; }
+
+}  // namespace
+
+RefusalMetrics::RefusalMetrics(prometheus::Registry& registry,
+                               const std::vector<std::string>& profiles,
+                               prometheus::Family<prometheus::Counter>& dropped)
+    : requests_(Counter(registry, "reel_requests_total", "Requests for a video by their end."),
+                kMaxRequestSeries, dropped.Add({{"family", "reel_requests_total"}})),
+      rejections_(
+          Counter(registry, "reel_rejections_total", "Requests that were refused, by reason.")) {
+  for (const char* mode : {"stream", "async"}) {
+    for (const char* outcome : {"rejected", "invalid"}) {
+      requests_.Get({{"mode", mode}, {"profile", kNoProfile}, {"outcome", outcome}});
+    }
+    for (const std::string& profile : profiles) {
+      for (const char* outcome : {"ok", "cancelled", "deadline", "failed"}) {
+        requests_.Get({{"mode", mode}, {"profile", profile}, {"outcome", outcome}});
+      }
+    }
+  }
+  for (const ReasonRow& row : AllReasons()) {
+    if (IsRefusal(row.reason)) rejections_.Add({{"reason", std::string(row.name)}});
+  }
+}
+
+void RefusalMetrics::Refused(const absl::Status& why, bool detached) {
+  const Reason reason = ReasonOf(why).value_or(Reason::kInternal);
+  rejections_.Add({{"reason", std::string(Describe(reason).name)}}).Increment();
+  const bool invalid = absl::IsInvalidArgument(why) || absl::IsNotFound(why);
+  Ended(detached, kNoProfile, invalid ? "invalid" : "rejected");
+}
+
+void RefusalMetrics::Ended(bool detached, const std::string& profile, const std::string& outcome) {
+  requests_.Get({{"mode", ModeName(detached)}, {"profile", profile}, {"outcome", outcome}})
+      .Increment();
+}
+
 namespace {
 
 using prometheus::Labels;
 using prometheus::Registry;
 
-prometheus::Family<prometheus::Counter>& Counter(Registry& registry, const char* name,
-                                                 const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
 prometheus::Gauge& Gauge(Registry& registry, const char* name, const char* help) {
   return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
 }
@@ -119,5 +167,37 @@ void CallMetrics::FirstChunk(absl::Duration after) {
 }
 void CallMetrics::PreviewSent() { previews_.Increment(); }
 void CallMetrics::SlowReaderCut() { slow_cuts_.Increment(); }
+
+DoorMetrics::DoorMetrics(prometheus::Registry& registry)
+    : requests_(prometheus::BuildCounter()
+                    .Name("reel_http_requests_total")
+                    .Help("Requests of the HTTP door by route and status; 0: broken off.")
+                    .Register(registry)),
+      duration_(prometheus::BuildHistogram()
+                    .Name("reel_http_request_duration_seconds")
+                    .Help("From a request's head to the end of its reply, streams included.")
+                    .Register(registry)
+                    .Add({}, buckets::Call())),
+      connections_(prometheus::BuildGauge()
+                       .Name("reel_http_connections")
+                       .Help("Open connections of the HTTP door.")
+                       .Register(registry)
+                       .Add({})) {
+  auto& cuts = prometheus::BuildCounter()
+                   .Name("reel_http_cuts_total")
+                   .Help("Connections of the HTTP door that were cut, by the limit they reached.")
+                   .Register(registry);
+  const std::array<const char*, kCuts> reasons = {"header", "body", "stall", "idle", "limit"};
+  for (size_t i = 0; i < kCuts; ++i) cuts_[i] = &cuts.Add({{"reason", reasons[i]}});
+}
+
+void DoorMetrics::RequestEnded(std::string_view route, int status, absl::Duration took) {
+  requests_.Add({{"route", std::string(route)}, {"code", absl::StrCat(status)}}).Increment();
+  duration_.Observe(absl::ToDoubleSeconds(took));
+}
+
+void DoorMetrics::ConnectionOpened() { connections_.Increment(); }
+void DoorMetrics::ConnectionClosed() { connections_.Decrement(); }
+void DoorMetrics::ConnectionCut(DoorCut why) { cuts_[static_cast<size_t>(why)]->Increment(); }
 
 }  // namespace reel::front

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series of calls and streams in rpc/ and health/.
+// Series of calls, streams and refused requests at every door: fed by rpc/, http/ and health/, and
+// by jobs/ for requests that reached it.
 #pragma once
 
 #include <prometheus/counter.h>
@@ -8,13 +9,37 @@
 #include <prometheus/registry.h>
 
 #include <array>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "server/front/api/call_observer.h"
-#include "server/front/metrics/refusal_metrics.h"
+#include "server/front/http/door_observer.h"
+#include "server/front/metrics/families.h"
 
 namespace reel::front {
 
+// Requests by how they ended, and refusals by reason: fed by rpc/ for what never reached jobs/, and
+// by jobs/ for the rest.
+inline constexpr const char* ModeName(bool detached) { return detached ? "async" : "stream"; }
+
+// Thread-safe.
+class RefusalMetrics {
+ public:
+  // `profiles`: the kernel profiles whose series exist from the start.
+  RefusalMetrics(prometheus::Registry& registry, const std::vector<std::string>& profiles,
+                 prometheus::Family<prometheus::Counter>& dropped);
+
+  void Refused(const absl::Status& why, bool detached);
+  // `outcome`: ok, cancelled, deadline, rejected, invalid or failed.
+  void Ended(bool detached, const std::string& profile, const std::string& outcome);
+
+ private:
+  CappedFamily<prometheus::Counter> requests_;
+  prometheus::Family<prometheus::Counter>& rejections_;
+};
+
+// Series of calls and streams in rpc/ and health/.
 // Thread-safe; every series exists from the start.
 class CallMetrics final : public CallObserver {
  public:
@@ -54,6 +79,26 @@ class CallMetrics final : public CallObserver {
   prometheus::Histogram& first_chunk_;
   prometheus::Counter& previews_;
   prometheus::Counter& slow_cuts_;
+};
+
+// Series of the HTTP door.
+// Thread-safe.
+class DoorMetrics final : public DoorObserver {
+ public:
+  explicit DoorMetrics(prometheus::Registry& registry);
+
+  void RequestEnded(std::string_view route, int status, absl::Duration took) override;
+  void ConnectionOpened() override;
+  void ConnectionClosed() override;
+  void ConnectionCut(DoorCut why) override;
+
+ private:
+  static constexpr size_t kCuts = 5;
+
+  prometheus::Family<prometheus::Counter>& requests_;
+  prometheus::Histogram& duration_;
+  prometheus::Gauge& connections_;
+  std::array<prometheus::Counter*, kCuts> cuts_{};
 };
 
 }  // namespace reel::front

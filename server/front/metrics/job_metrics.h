@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series of videos and queues in jobs/.
+// Series of videos and queues in jobs/, of their experiments, and of the traces that are sent of
+// them.
 #pragma once
 
 #include <prometheus/counter.h>
@@ -7,19 +8,56 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/front/jobs/job_observer.h"
-#include "server/front/metrics/experiment_metrics.h"
-#include "server/front/metrics/model_metrics.h"
-#include "server/front/metrics/refusal_metrics.h"
+#include "server/front/metrics/call_metrics.h"
 #include "server/front/metrics/worker_metrics.h"
+#include "server/front/traces/trace_observer.h"
 
 namespace reel::front {
 
+// A/B experiments as series: ends of their videos, and what a step takes.
+// Thread-safe.
+class ExperimentMetrics {
+ public:
+  // `arms`: each experiment's name with one of its arms'; all there will ever be.
+  ExperimentMetrics(prometheus::Registry& registry,
+                    const std::vector<std::pair<std::string, std::string>>& arms);
+
+  // `outcome` as reel_requests_total has it. A video of no experiment is not counted.
+  void Ended(const Video& video, const std::string& outcome);
+  // Of a known experiment's last arm against its first.
+  void ShadowEnded(const ShadowResult& result);
+  void StepsCompared(const std::string& experiment, const Ratio& ratio);
+
+ private:
+  // After the arms.
+  void AddShadows(prometheus::Registry& registry);
+
+  struct Arm {
+    std::map<std::string, prometheus::Counter*> requests;  // by outcome
+    prometheus::Counter* step_seconds = nullptr;
+    prometheus::Counter* steps = nullptr;
+  };
+
+  std::map<std::pair<std::string, std::string>, Arm> arms_;
+  std::map<std::string, std::string> second_arms_;  // by experiment
+  struct Shadows {
+    std::map<ShadowOutcome, prometheus::Counter*> ended;
+    prometheus::Histogram* psnr_db = nullptr;
+  };
+
+  std::map<std::string, Shadows> shadows_;  // by experiment
+  prometheus::Family<prometheus::Gauge>& step_ratio_;
+};
+
+// Series of videos and queues in jobs/.
 // Thread-safe, though jobs/ calls from one thread.
 class JobMetrics final : public JobObserver {
  public:
@@ -79,6 +117,22 @@ class JobMetrics final : public JobObserver {
   prometheus::Histogram& estimate_error_;
   prometheus::Counter& within_p90_;
   prometheus::Counter& above_p90_;
+};
+
+// Series of traces by outcome.
+// Thread-safe.
+class TraceMetrics final : public TraceObserver {
+ public:
+  explicit TraceMetrics(prometheus::Registry& registry);
+
+  void TracesEnded(TraceEnd how, int count) override;
+  void SpansRefused(int64_t count) override;
+
+ private:
+  static constexpr size_t kEnds = 4;
+
+  std::array<prometheus::Counter*, kEnds> ends_{};
+  prometheus::Counter* refused_spans_;
 };
 
 }  // namespace reel::front

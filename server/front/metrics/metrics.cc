@@ -7,12 +7,8 @@
 #include <utility>
 
 #include "server/front/metrics/call_metrics.h"
-#include "server/front/metrics/door_metrics.h"
-#include "server/front/metrics/experiment_metrics.h"
-#include "server/front/metrics/fleet_collector.h"
+#include "server/front/metrics/collectors.h"
 #include "server/front/metrics/job_metrics.h"
-#include "server/front/metrics/process_collector.h"
-#include "server/front/metrics/trace_metrics.h"
 
 namespace reel::front {
 

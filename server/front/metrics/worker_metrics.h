@@ -10,15 +10,31 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "kernels/base/mutex.h"
 #include "server/errors/reason.h"
-#include "server/front/metrics/capped_family.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/metrics/families.h"
 #include "server/front/metrics/kernel_metrics.h"
-#include "server/front/metrics/sharing_metrics.h"
 #include "server/front/workers/worker_pool.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
+
+// Series of the time that videos save by sharing steps.
+// Thread-safe.
+class SharingMetrics {
+ public:
+  SharingMetrics(prometheus::Registry& registry, prometheus::Family<prometheus::Counter>& dropped);
+
+  void Stepped(const std::string& worker, const StepSample& sample);
+
+ private:
+  CappedFamily<prometheus::Counter> shared_;
+  CappedFamily<prometheus::Counter> apart_;
+  CappedFamily<prometheus::Counter> left_out_;
+};
 
 // Thread-safe.
 class WorkerMetrics {
@@ -60,6 +76,32 @@ class WorkerMetrics {
   prometheus::Counter& prompt_misses_;
   Mutex mutex_;
   std::map<std::string, prometheus::Gauge*> infos_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Models that are served, as series: what they are, whether they are ready, who waits for them.
+// Thread-safe.
+class ModelMetrics {
+ public:
+  explicit ModelMetrics(prometheus::Registry& registry);
+
+  // All that are served now. Series of others go: a configuration brings as many as it has.
+  void Set(const std::vector<ModelGauges>& models);
+
+ private:
+  struct Series {
+    prometheus::Gauge* info = nullptr;  // null: what it is is not known yet
+    prometheus::Gauge* ready = nullptr;
+    prometheus::Gauge* age = nullptr;
+    std::string weights, dtype;  // as `info` has them
+  };
+  void SetInfo(const ModelGauges& model, Series& series);
+  void Remove(const Series& series);
+
+  prometheus::Family<prometheus::Gauge>& info_;
+  prometheus::Family<prometheus::Gauge>& ready_;
+  prometheus::Family<prometheus::Gauge>& age_;
+  Mutex mutex_;
+  std::map<std::string, Series, std::less<>> series_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace reel::front

@@ -50,7 +50,7 @@ def families_of(text):
 
 
 def fleet_families():
-    return re.findall(r'"(reel_fleet_\w+)"', (ROOT / "server/front/metrics/fleet_collector.cc").read_text(encoding="utf-8"))
+    return re.findall(r'"(reel_fleet_\w+)"', (ROOT / "server/front/metrics/collectors.cc").read_text(encoding="utf-8"))
 
 
 def absent_metrics(families, later):

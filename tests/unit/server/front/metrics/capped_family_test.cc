@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/metrics/capped_family.h"
-
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
+
+#include "server/front/metrics/families.h"
 
 namespace reel::front {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/metrics/fleet_collector.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "server/front/metrics/collectors.h"
 #include "server/front/metrics/metrics.h"
 
 namespace reel::front {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/metrics/kernel_seconds.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
+
+#include "server/front/metrics/kernel_metrics.h"
 
 namespace reel::front {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/metrics/model_metrics.h"
-
 #include <gtest/gtest.h>
 
 #include "server/front/metrics/metrics.h"
+#include "server/front/metrics/worker_metrics.h"
 #include "tests/unit/server/front/metrics/scrape.h"
 
 namespace reel::front {

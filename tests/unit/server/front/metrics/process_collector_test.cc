@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/metrics/process_collector.h"
-
 #include <gtest/gtest.h>
 
 #include <ctime>
 #include <map>
 #include <string>
 
+#include "server/front/metrics/collectors.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

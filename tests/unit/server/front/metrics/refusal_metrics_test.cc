@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/metrics/refusal_metrics.h"
-
 #include <gtest/gtest.h>
 
 #include "server/errors/error.h"
+#include "server/front/metrics/call_metrics.h"
 #include "server/front/metrics/metrics.h"
 #include "tests/unit/server/front/metrics/scrape.h"
 

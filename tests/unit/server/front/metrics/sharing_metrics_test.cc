@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/metrics/sharing_metrics.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "server/front/metrics/metrics.h"
+#include "server/front/metrics/worker_metrics.h"
 #include "tests/unit/server/front/metrics/scrape.h"
 
 namespace reel::front {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/metrics/trace_metrics.h"
-
 #include <gtest/gtest.h>
 
+#include "server/front/metrics/job_metrics.h"
 #include "server/front/metrics/metrics.h"
 #include "tests/unit/server/front/metrics/scrape.h"
 

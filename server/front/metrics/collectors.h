@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fleet that a server is part of, as series; read when scraped. A server that is alone has
-// none.
+// Series that are read when somebody asks: those of the process, and those of the fleet.
 #pragma once
 
 #include <prometheus/collectable.h>
@@ -15,6 +14,20 @@
 
 namespace reel::front {
 
+// The standard process_* metrics, which prometheus-cpp lacks, and the counts of log lines; both are
+// read when somebody asks.
+class ProcessCollector final : public prometheus::Collectable {
+ public:
+  std::vector<prometheus::MetricFamily> Collect() const override;
+};
+
+class LogCollector final : public prometheus::Collectable {
+ public:
+  std::vector<prometheus::MetricFamily> Collect() const override;
+};
+
+// The fleet that a server is part of, as series; read when scraped. A server that is alone has
+// none.
 // Thread-safe.
 class FleetCollector final : public prometheus::Collectable {
  public:
