@@ -14,11 +14,6 @@ constexpr size_t kMaxRequestSeries = 200;
 // A refused request was not resolved, so that its profile is not known.
 constexpr char kNoProfile[] = "none";
 
-prometheus::Family<prometheus::Counter>& Counter(prometheus::Registry& registry, const char* name,
-                                                 const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
-
 // What a request can be turned away for; the others are ends of jobs.
 bool IsRefusal(Reason reason) { return reason < Reason::kDeadlinePassed; }
 
@@ -27,10 +22,11 @@ bool IsRefusal(Reason reason) { return reason < Reason::kDeadlinePassed; }
 RefusalMetrics::RefusalMetrics(prometheus::Registry& registry,
                                const std::vector<std::string>& profiles,
                                prometheus::Family<prometheus::Counter>& dropped)
-    : requests_(Counter(registry, "reel_requests_total", "Requests for a video by their end."),
-                kMaxRequestSeries, dropped.Add({{"family", "reel_requests_total"}})),
-      rejections_(
-          Counter(registry, "reel_rejections_total", "Requests that were refused, by reason.")) {
+    : requests_(
+          CounterFamily(registry, "reel_requests_total", "Requests for a video by their end."),
+          kMaxRequestSeries, dropped),
+      rejections_(CounterFamily(registry, "reel_rejections_total",
+                                "Requests that were refused, by reason.")) {
   for (const char* mode : {"stream", "async"}) {
     for (const char* outcome : {"rejected", "invalid"}) {
       requests_.Get({{"mode", mode}, {"profile", kNoProfile}, {"outcome", outcome}});
@@ -63,14 +59,6 @@ namespace {
 using prometheus::Labels;
 using prometheus::Registry;
 
-prometheus::Gauge& Gauge(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
-}
-prometheus::Histogram& Histogram(Registry& registry, const char* name, const char* help,
-                                 const buckets::Edges& edges) {
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, edges);
-}
-
 constexpr const char* kCodeNames[] = {
     "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
     "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
@@ -101,29 +89,30 @@ Labels WithCode(Labels labels, size_t code) {
 
 CallMetrics::CallMetrics(Registry& registry, RefusalMetrics& refusals)
     : refusals_(refusals),
-      handled_(Counter(registry, "grpc_server_handled_total", "Calls that ended, by code.")),
-      open_streams_(Gauge(registry, "reel_open_streams", "Server streams that are open.")),
-      buffered_(Gauge(registry, "reel_stream_buffered_bytes",
-                      "Bytes in writes that readers have not taken yet.")),
-      first_event_(Histogram(registry, "reel_first_event_duration_seconds",
-                             "From a GenerateVideo call to its first event.", buckets::Event())),
-      first_chunk_(Histogram(registry, "reel_first_chunk_duration_seconds",
-                             "From a GenerateVideo call to its first bytes.", buckets::Video())),
-      previews_(Counter(registry, "reel_previews_total", "Previews sent.").Add({})),
-      slow_cuts_(Counter(registry, "reel_slow_client_cuts_total",
-                         "Streams broken off since their reader took nothing.")
+      handled_(CounterFamily(registry, "grpc_server_handled_total", "Calls that ended, by code.")),
+      open_streams_(
+          GaugeFamily(registry, "reel_open_streams", "Server streams that are open.").Add({})),
+      buffered_(GaugeFamily(registry, "reel_stream_buffered_bytes",
+                            "Bytes in writes that readers have not taken yet.")
+                    .Add({})),
+      first_event_(HistogramFamily(registry, "reel_first_event_duration_seconds",
+                                   "From a GenerateVideo call to its first event.")
+                       .Add({}, buckets::Event())),
+      first_chunk_(HistogramFamily(registry, "reel_first_chunk_duration_seconds",
+                                   "From a GenerateVideo call to its first bytes.")
+                       .Add({}, buckets::Video())),
+      previews_(CounterFamily(registry, "reel_previews_total", "Previews sent.").Add({})),
+      slow_cuts_(CounterFamily(registry, "reel_slow_client_cuts_total",
+                               "Streams broken off since their reader took nothing.")
                      .Add({})) {
   AddMethods(registry);
 }
 
 void CallMetrics::AddMethods(Registry& registry) {
-  auto& started = Counter(registry, "grpc_server_started_total", "Calls that began.");
-  auto& received = Counter(registry, "grpc_server_msg_received_total", "Messages received.");
-  auto& sent = Counter(registry, "grpc_server_msg_sent_total", "Messages sent.");
-  auto& handling = prometheus::BuildHistogram()
-                       .Name("grpc_server_handling_seconds")
-                       .Help("Duration of calls.")
-                       .Register(registry);
+  auto& started = CounterFamily(registry, "grpc_server_started_total", "Calls that began.");
+  auto& received = CounterFamily(registry, "grpc_server_msg_received_total", "Messages received.");
+  auto& sent = CounterFamily(registry, "grpc_server_msg_sent_total", "Messages sent.");
+  auto& handling = HistogramFamily(registry, "grpc_server_handling_seconds", "Duration of calls.");
   for (const MethodRow& row : AllMethods()) {
     const Labels labels = LabelsOf(row);
     MethodSeries series;
@@ -169,24 +158,17 @@ void CallMetrics::PreviewSent() { previews_.Increment(); }
 void CallMetrics::SlowReaderCut() { slow_cuts_.Increment(); }
 
 DoorMetrics::DoorMetrics(prometheus::Registry& registry)
-    : requests_(prometheus::BuildCounter()
-                    .Name("reel_http_requests_total")
-                    .Help("Requests of the HTTP door by route and status; 0: broken off.")
-                    .Register(registry)),
-      duration_(prometheus::BuildHistogram()
-                    .Name("reel_http_request_duration_seconds")
-                    .Help("From a request's head to the end of its reply, streams included.")
-                    .Register(registry)
+    : requests_(CounterFamily(registry, "reel_http_requests_total",
+                              "Requests of the HTTP door by route and status; 0: broken off.")),
+      duration_(HistogramFamily(registry, "reel_http_request_duration_seconds",
+                                "From a request's head to the end of its reply, streams included.")
                     .Add({}, buckets::Call())),
-      connections_(prometheus::BuildGauge()
-                       .Name("reel_http_connections")
-                       .Help("Open connections of the HTTP door.")
-                       .Register(registry)
-                       .Add({})) {
-  auto& cuts = prometheus::BuildCounter()
-                   .Name("reel_http_cuts_total")
-                   .Help("Connections of the HTTP door that were cut, by the limit they reached.")
-                   .Register(registry);
+      connections_(
+          GaugeFamily(registry, "reel_http_connections", "Open connections of the HTTP door.")
+              .Add({})) {
+  auto& cuts =
+      CounterFamily(registry, "reel_http_cuts_total",
+                    "Connections of the HTTP door that were cut, by the limit they reached.");
   const std::array<const char*, kCuts> reasons = {"header", "body", "stall", "idle", "limit"};
   for (size_t i = 0; i < kCuts; ++i) cuts_[i] = &cuts.Add({{"reason", reasons[i]}});
 }

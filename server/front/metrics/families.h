@@ -4,6 +4,9 @@
 
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
 
 #include <cstddef>
 #include <set>
@@ -14,14 +17,28 @@
 
 namespace reel::front {
 
+inline auto& CounterFamily(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+inline auto& GaugeFamily(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+}
+inline auto& HistogramFamily(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
 // A family whose label values come from outside. Only so many sets of values are kept; the rest are
 // folded into one whose values are all "other", and counted.
 // Thread-safe. T is a metric of prometheus-cpp; `arguments` of Get are those of its constructor.
 template <typename T>
 class CappedFamily {
  public:
-  CappedFamily(prometheus::Family<T>& family, size_t max_series, prometheus::Counter& dropped)
-      : family_(family), max_series_(max_series), dropped_(dropped) {}
+  // `dropped` counts by the label "family".
+  CappedFamily(prometheus::Family<T>& family, size_t max_series,
+               prometheus::Family<prometheus::Counter>& dropped)
+      : family_(family),
+        max_series_(max_series),
+        dropped_(dropped.Add({{"family", family.GetName()}})) {}
 
   template <typename... Arguments>
   T& Get(const prometheus::Labels& labels, Arguments&&... arguments) {

@@ -7,31 +7,21 @@
 #include "server/front/metrics/families.h"
 
 namespace reel::front {
-namespace {
-
-prometheus::Family<prometheus::Counter>& ArmFamily(prometheus::Registry& registry, const char* name,
-                                                   const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
-
-}  // namespace
-
 ExperimentMetrics::ExperimentMetrics(prometheus::Registry& registry,
                                      const std::vector<std::pair<std::string, std::string>>& arms)
-    : step_ratio_(prometheus::BuildGauge()
-                      .Name("reel_experiment_step_ratio")
-                      .Help("So many times as long as one of the experiment's first arm a step of "
-                            "this arm takes, over all shapes (estimate), and the 95 % interval "
-                            "(low, high); none before an arm has enough videos.")
-                      .Register(registry)) {
-  auto& requests = ArmFamily(registry, "reel_experiment_requests_total",
-                             "Videos of an experiment's arm that ended.");
-  auto& step_seconds =
-      ArmFamily(registry, "reel_experiment_step_seconds_total",
-                "Denoising time of an arm's finished videos; a step that several shared counts for "
-                "each.");
-  auto& steps = ArmFamily(registry, "reel_experiment_steps_total",
-                          "Denoising steps of an arm's finished videos.");
+    : step_ratio_(
+          GaugeFamily(registry, "reel_experiment_step_ratio",
+                      "So many times as long as one of the experiment's first arm a step of "
+                      "this arm takes, over all shapes (estimate), and the 95 % interval "
+                      "(low, high); none before an arm has enough videos.")) {
+  auto& requests = CounterFamily(registry, "reel_experiment_requests_total",
+                                 "Videos of an experiment's arm that ended.");
+  auto& step_seconds = CounterFamily(
+      registry, "reel_experiment_step_seconds_total",
+      "Denoising time of an arm's finished videos; a step that several shared counts for "
+      "each.");
+  auto& steps = CounterFamily(registry, "reel_experiment_steps_total",
+                              "Denoising steps of an arm's finished videos.");
   for (const auto& name : arms) {
     const prometheus::Labels labels = {{"experiment", name.first}, {"arm", name.second}};
     second_arms_[name.first] = name.second;  // the last of them stays
@@ -59,13 +49,12 @@ void ExperimentMetrics::StepsCompared(const std::string& experiment, const Ratio
 }
 
 void ExperimentMetrics::AddShadows(prometheus::Registry& registry) {
-  auto& ended = ArmFamily(registry, "reel_experiment_shadows_total",
-                          "Videos of an experiment that were rendered again on the other arm when "
-                          "their device had nothing to do, by what came of it.");
-  auto& distance = prometheus::BuildHistogram()
-                       .Name("reel_experiment_shadow_psnr_db")
-                       .Help("How far pictures of the two arms lie apart, where they do.")
-                       .Register(registry);
+  auto& ended =
+      CounterFamily(registry, "reel_experiment_shadows_total",
+                    "Videos of an experiment that were rendered again on the other arm when "
+                    "their device had nothing to do, by what came of it.");
+  auto& distance = HistogramFamily(registry, "reel_experiment_shadow_psnr_db",
+                                   "How far pictures of the two arms lie apart, where they do.");
   for (const auto& [experiment, arm] : second_arms_) {
     Shadows& shadows = shadows_[experiment];
     for (const ShadowOutcome outcome : {ShadowOutcome::kIdentical, ShadowOutcome::kDiffers,
@@ -101,22 +90,9 @@ using prometheus::Registry;
 constexpr size_t kMaxTenants = 16, kMaxAdapters = 32;
 constexpr char kOther[] = "other";
 
-prometheus::Counter& Counter(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
-}
-prometheus::Gauge& Gauge(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
-}
-prometheus::Family<prometheus::Histogram>& Histograms(Registry& registry, const char* name,
-                                                      const char* help) {
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
-}
-
 prometheus::Family<prometheus::Counter>& Within(Registry& registry) {
-  return prometheus::BuildCounter()
-      .Name("reel_estimate_within_p90_total")
-      .Help("Finished jobs by whether they took at most the quoted p90.")
-      .Register(registry);
+  return CounterFamily(registry, "reel_estimate_within_p90_total",
+                       "Finished jobs by whether they took at most the quoted p90.");
 }
 
 const char* Outcome(const Video& video) {
@@ -152,66 +128,76 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
     : refusals_(refusals),
       workers_(workers),
       experiments_(experiments),
-      cancel_duration_(Histograms(registry, "reel_cancel_duration_seconds",
-                                  "From the request to cancel to the free slot.")
+      cancel_duration_(HistogramFamily(registry, "reel_cancel_duration_seconds",
+                                       "From the request to cancel to the free slot.")
                            .Add({}, buckets::Event())),
-      frames_(Counter(registry, "reel_frames_total", "Frames of finished videos.")),
-      sound_(Counter(registry, "reel_sound_seconds_total", "Sound of finished videos.")),
-      output_bytes_(Counter(registry, "reel_output_bytes_total", "Bytes of finished videos.")),
-      restarted_(Counter(registry, "reel_restarted_jobs_total", "Jobs that began again.")),
-      preempted_(Counter(registry, "reel_preemptions_total",
-                         "Running jobs that were parked for another.")),
-      adapter_jobs_(prometheus::BuildCounter()
-                        .Name("reel_adapter_jobs_total")
-                        .Help("Jobs that ended, by the adapters that they named.")
-                        .Register(registry)),
-      queue_depth_(Gauge(registry, "reel_queue_depth", "Jobs that wait.")),
-      backlog_(Gauge(registry, "reel_queue_backlog_seconds",
-                     "Predicted device time of queued and running work, of all devices together.")),
-      capacity_(Gauge(registry, "reel_queue_capacity_seconds",
-                      "Backlog above which requests are refused.")),
-      device_capacity_(Gauge(registry, "reel_queue_device_capacity_seconds",
-                             "What each ready device adds to that: a video waits about so long at "
-                             "the most, if predictions hold.")),
-      inflight_(Gauge(registry, "reel_inflight_requests", "Jobs that run.")),
-      store_bytes_(Gauge(registry, "reel_result_store_bytes", "Bytes of stored videos.")),
-      state_bytes_(Gauge(registry, "reel_kept_state_bytes",
-                         "Bytes of the states of videos, in a fleet of all servers'.")),
-      store_limit_(Gauge(registry, "reel_result_store_limit_bytes", "Bytes that may be stored.")),
+      frames_(CounterFamily(registry, "reel_frames_total", "Frames of finished videos.").Add({})),
+      sound_(
+          CounterFamily(registry, "reel_sound_seconds_total", "Sound of finished videos.").Add({})),
+      output_bytes_(
+          CounterFamily(registry, "reel_output_bytes_total", "Bytes of finished videos.").Add({})),
+      restarted_(
+          CounterFamily(registry, "reel_restarted_jobs_total", "Jobs that began again.").Add({})),
+      preempted_(CounterFamily(registry, "reel_preemptions_total",
+                               "Running jobs that were parked for another.")
+                     .Add({})),
+      adapter_jobs_(CounterFamily(registry, "reel_adapter_jobs_total",
+                                  "Jobs that ended, by the adapters that they named.")),
+      queue_depth_(GaugeFamily(registry, "reel_queue_depth", "Jobs that wait.").Add({})),
+      backlog_(
+          GaugeFamily(registry, "reel_queue_backlog_seconds",
+                      "Predicted device time of queued and running work, of all devices together.")
+              .Add({})),
+      capacity_(GaugeFamily(registry, "reel_queue_capacity_seconds",
+                            "Backlog above which requests are refused.")
+                    .Add({})),
+      device_capacity_(
+          GaugeFamily(registry, "reel_queue_device_capacity_seconds",
+                      "What each ready device adds to that: a video waits about so long at "
+                      "the most, if predictions hold.")
+              .Add({})),
+      inflight_(GaugeFamily(registry, "reel_inflight_requests", "Jobs that run.").Add({})),
+      store_bytes_(
+          GaugeFamily(registry, "reel_result_store_bytes", "Bytes of stored videos.").Add({})),
+      state_bytes_(GaugeFamily(registry, "reel_kept_state_bytes",
+                               "Bytes of the states of videos, in a fleet of all servers'.")
+                       .Add({})),
+      store_limit_(
+          GaugeFamily(registry, "reel_result_store_limit_bytes", "Bytes that may be stored.")
+              .Add({})),
       models_(registry),
-      eta_error_(Histograms(registry, "reel_eta_error_ratio",
-                            "Error of the time left that a running job's watchers were told at a "
-                            "fifth of the way, of finished jobs.")
-                     .Add({}, buckets::Ratio())),
+      eta_error_(
+          HistogramFamily(registry, "reel_eta_error_ratio",
+                          "Error of the time left that a running job's watchers were told at a "
+                          "fifth of the way, of finished jobs.")
+              .Add({}, buckets::Ratio())),
       estimate_error_(
-          Histograms(
+          HistogramFamily(
               registry, "reel_estimate_error_ratio",
               "Error of the estimate against the time that the device and the encoder took, of "
               "finished jobs; what they waited for others is left out.")
               .Add({}, buckets::Ratio())),
       within_p90_(Within(registry).Add({{"result", "within"}})),
       above_p90_(Within(registry).Add({{"result", "above"}})) {
-  auto& duration =
-      Histograms(registry, "reel_request_duration_seconds", "From acceptance to the end of a job.");
+  auto& duration = HistogramFamily(registry, "reel_request_duration_seconds",
+                                   "From acceptance to the end of a job.");
   for (const bool detached : {false, true}) {
     request_duration_[detached] = &duration.Add({{"mode", ModeName(detached)}}, buckets::Video());
   }
-  auto& queue = Histograms(registry, "reel_queue_duration_seconds",
-                           "From acceptance to the first step of a job.");
+  auto& queue = HistogramFamily(registry, "reel_queue_duration_seconds",
+                                "From acceptance to the first step of a job.");
   queue_duration_[Priority::kLow] = &queue.Add({{"priority", "low"}}, buckets::Video());
   queue_duration_[Priority::kNormal] = &queue.Add({{"priority", "normal"}}, buckets::Video());
   queue_duration_[Priority::kHigh] = &queue.Add({{"priority", "high"}}, buckets::Video());
-  auto& stages = Histograms(
+  auto& stages = HistogramFamily(
       registry, "reel_stage_duration_seconds",
       "Host time of a finished job's stages, which sum to the whole of it; not device time.");
   for (const char* stage :
        {"queue", "text_encode", "denoise", "sound", "decode", "encode", "other"}) {
     stage_duration_[stage] = &stages.Add({{"stage", stage}}, buckets::Stage());
   }
-  auto& seconds = prometheus::BuildCounter()
-                      .Name("reel_tenant_gpu_seconds_total")
-                      .Help("Device time charged to a tenant.")
-                      .Register(registry);
+  auto& seconds =
+      CounterFamily(registry, "reel_tenant_gpu_seconds_total", "Device time charged to a tenant.");
   tenant_seconds_[kOther] = &seconds.Add({{"tenant", kOther}});
   for (const std::string& tenant : tenants) {
     if (tenant_seconds_.size() > kMaxTenants) break;
@@ -318,19 +304,15 @@ void JobMetrics::EstimateChecked(absl::Duration estimated, absl::Duration actual
 }
 
 TraceMetrics::TraceMetrics(prometheus::Registry& registry) {
-  auto& family = prometheus::BuildCounter()
-                     .Name("reel_traces_total")
-                     .Help(
-                         "Traces of ended videos: sent to the collector; dropped since too many "
-                         "waited (full), refused by it, or not sent before the server's end "
-                         "(lost).")
-                     .Register(registry);
+  auto& family =
+      CounterFamily(registry, "reel_traces_total",
+                    "Traces of ended videos: sent to the collector; dropped since too many "
+                    "waited (full), refused by it, or not sent before the server's end "
+                    "(lost).");
   const std::array<const char*, kEnds> results = {"sent", "full", "refused", "lost"};
   for (size_t i = 0; i < kEnds; ++i) ends_[i] = &family.Add({{"result", results[i]}});
-  refused_spans_ = &prometheus::BuildCounter()
-                        .Name("reel_trace_refused_spans_total")
-                        .Help("Spans that the collector left out of traces that it took.")
-                        .Register(registry)
+  refused_spans_ = &CounterFamily(registry, "reel_trace_refused_spans_total",
+                                  "Spans that the collector left out of traces that it took.")
                         .Add({});
 }
 

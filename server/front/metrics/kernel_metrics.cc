@@ -45,13 +45,6 @@ constexpr size_t kMostDevices = 64;
 constexpr size_t kMaxKernelSeries = 60;  // operators times variants
 constexpr size_t kStages = 4;
 
-auto& KernelCounters(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
-auto& KernelHistograms(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
-}
-
 const char* StageName(model::Stage stage) {
   switch (stage) {
     case model::Stage::kTextEncode:
@@ -70,21 +63,20 @@ const char* StageName(model::Stage stage) {
 }  // namespace
 
 KernelMetrics::KernelMetrics(Registry& registry, prometheus::Family<prometheus::Counter>& dropped)
-    : sampled_(KernelCounters(registry, "reel_kernel_sampled_steps_total",
-                              "Steps whose operators were timed."),
-               kMostDevices, dropped.Add({{"family", "reel_kernel_sampled_steps_total"}})),
-      estimated_(KernelCounters(
+    : sampled_(CounterFamily(registry, "reel_kernel_sampled_steps_total",
+                             "Steps whose operators were timed."),
+               kMostDevices, dropped),
+      estimated_(CounterFamily(
                      registry, "reel_kernel_estimated_seconds_total",
                      "Time of an operator in all text encodings, steps and decodes, estimated from "
                      "those that are timed; they sum to the busy time. Operator \"gaps\": the time "
                      "between operators."),
-                 kStages * (kMaxKernelSeries + 1),
-                 dropped.Add({{"family", "reel_kernel_estimated_seconds_total"}})),
+                 kStages * (kMaxKernelSeries + 1), dropped),
       kernels_(
-          KernelHistograms(
+          HistogramFamily(
               registry, "reel_kernel_duration_seconds",
               "Mean of an operator's calls within a text encoding, step or decode that is timed."),
-          kMaxKernelSeries, dropped.Add({{"family", "reel_kernel_duration_seconds"}})) {}
+          kMaxKernelSeries, dropped) {}
 
 void KernelMetrics::AddSeries(const std::string& worker) { sampled_.Get({{"device", worker}}); }
 

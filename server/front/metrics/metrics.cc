@@ -14,26 +14,20 @@ namespace reel::front {
 
 struct Metrics::Impl {
   explicit Impl(const MetricsOptions& options)
-      : dropped(prometheus::BuildCounter()
-                    .Name("reel_metric_series_dropped_total")
-                    .Help("Observations folded into 'other', since a family is full.")
-                    .Register(registry)),
-        draining(prometheus::BuildGauge()
-                     .Name("reel_draining")
-                     .Help("1 while no new work is taken before the end.")
-                     .Register(registry)
-                     .Add({})),
-        certificate_end(prometheus::BuildGauge()
-                            .Name("reel_tls_certificate_expiry_timestamp_seconds")
-                            .Help("When the certificate of new connections ends, since the epoch; "
-                                  "none without TLS.")
-                            .Register(registry)),
-        self_check_misses(prometheus::BuildCounter()
-                              .Name("reel_self_check_misses_total")
-                              .Help("Own calls that the server did not answer; three in a row end "
-                                    "the process.")
-                              .Register(registry)
-                              .Add({})),
+      : dropped(CounterFamily(registry, "reel_metric_series_dropped_total",
+                              "Observations folded into 'other', since a family is full.")),
+        draining(
+            GaugeFamily(registry, "reel_draining", "1 while no new work is taken before the end.")
+                .Add({})),
+        certificate_end(
+            GaugeFamily(registry, "reel_tls_certificate_expiry_timestamp_seconds",
+                        "When the certificate of new connections ends, since the epoch; "
+                        "none without TLS.")),
+        self_check_misses(
+            CounterFamily(registry, "reel_self_check_misses_total",
+                          "Own calls that the server did not answer; three in a row end "
+                          "the process.")
+                .Add({})),
         refusals(registry, options.profiles, dropped),
         workers(registry, dropped),
         experiments(registry, options.arms),
@@ -41,10 +35,7 @@ struct Metrics::Impl {
         calls(registry, refusals),
         door(registry),
         traces(registry) {
-    prometheus::BuildGauge()
-        .Name("reel_build_info")
-        .Help("What runs; always 1.")
-        .Register(registry)
+    GaugeFamily(registry, "reel_build_info", "What runs; always 1.")
         .Add({{"version", options.version}, {"revision", options.revision}})
         .Set(1);
   }

@@ -15,26 +15,22 @@ using prometheus::Registry;
 
 constexpr size_t kMostSeries = 128;  // devices times models times profiles
 
-auto& SharingCounters(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
-
 }  // namespace
 
 SharingMetrics::SharingMetrics(Registry& registry, prometheus::Family<prometheus::Counter>& dropped)
-    : shared_(SharingCounters(registry, "reel_shared_step_seconds_total",
-                              "Time of steps that videos shared, of sizes that were stepped alone "
-                              "as well."),
-              kMostSeries, dropped.Add({{"family", "reel_shared_step_seconds_total"}})),
-      apart_(SharingCounters(registry, "reel_shared_step_apart_seconds_total",
-                             "What the same videos would have taken each by itself, by their "
-                             "sizes' steps alone. Over the time of the shared steps it is what "
-                             "sharing gains."),
-             kMostSeries, dropped.Add({{"family", "reel_shared_step_apart_seconds_total"}})),
-      left_out_(SharingCounters(registry, "reel_step_left_out_jobs_total",
-                                "Videos that fitted into a step and were kept apart, since "
-                                "sharing gains too little on the device; counted at each step."),
-                kMostSeries, dropped.Add({{"family", "reel_step_left_out_jobs_total"}})) {}
+    : shared_(CounterFamily(registry, "reel_shared_step_seconds_total",
+                            "Time of steps that videos shared, of sizes that were stepped alone "
+                            "as well."),
+              kMostSeries, dropped),
+      apart_(CounterFamily(registry, "reel_shared_step_apart_seconds_total",
+                           "What the same videos would have taken each by itself, by their "
+                           "sizes' steps alone. Over the time of the shared steps it is what "
+                           "sharing gains."),
+             kMostSeries, dropped),
+      left_out_(CounterFamily(registry, "reel_step_left_out_jobs_total",
+                              "Videos that fitted into a step and were kept apart, since "
+                              "sharing gains too little on the device; counted at each step."),
+                kMostSeries, dropped) {}
 
 void SharingMetrics::Stepped(const std::string& worker, const StepSample& sample) {
   const bool tells = sample.jobs.size() > 1 && sample.apart > absl::ZeroDuration();
@@ -58,16 +54,6 @@ using prometheus::Registry;
 constexpr size_t kMaxDevices = 64;
 constexpr std::array kOutReasons = {OutReason::kDevice, OutReason::kFaults, OutReason::kNoModel};
 
-auto& Counters(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
-auto& Gauges(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
-}
-auto& Histograms(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
-}
-
 std::string VersionOf(const WorkerInfo& worker, std::string_view name) {
   for (const auto& [key, value] : worker.versions) {
     if (key == name) return value;
@@ -78,50 +64,52 @@ std::string VersionOf(const WorkerInfo& worker, std::string_view name) {
 }  // namespace
 
 WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::Counter>& dropped)
-    : info_(Gauges(registry, "reel_worker_info", "What a device is; always 1.")),
-      up_(Gauges(registry, "reel_worker_up", "1 while the device takes work."), kMaxDevices,
-          dropped.Add({{"family", "reel_worker_up"}})),
-      out_(Gauges(registry, "reel_worker_out",
-                  "1 while the device is out of service for this reason, until an operator acts."),
-           kOutReasons.size() * kMaxDevices, dropped.Add({{"family", "reel_worker_out"}})),
-      memory_(
-          Gauges(registry, "reel_gpu_memory_bytes",
-                 "Of a device's memory all (total) and what is taken by everybody on it (used), "
-                 "by the worker's allocator (reserved) and tensors (allocated), the most of "
-                 "those since it started (peak), and what of them it would give up (kept)."),
-          6 * kMaxDevices, dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
-      restarts_(Counters(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
-                8 * kMaxDevices, dropped.Add({{"family", "reel_worker_restarts_total"}})),
-      errors_(Counters(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
-              8 * kMaxDevices, dropped.Add({{"family", "reel_gpu_errors_total"}})),
-      busy_(Counters(registry, "reel_gpu_busy_seconds_total",
-                     "Time that texts, steps and decodes took."),
-            kMaxDevices, dropped.Add({{"family", "reel_gpu_busy_seconds_total"}})),
-      energy_(Counters(registry, "reel_gpu_energy_joules_total",
-                       "Energy that the device took while its worker had it, busy or not, as its "
-                       "driver tells; none where it does not."),
-              kMaxDevices, dropped.Add({{"family", "reel_gpu_energy_joules_total"}})),
-      loads_(Counters(registry, "reel_model_loads_total", "Models that came to serve."),
-             kMaxDevices, dropped.Add({{"family", "reel_model_loads_total"}})),
-      put_outs_(Counters(registry, "reel_model_put_outs_total",
-                         "Models on demand that made way for another one."),
-                kMaxDevices, dropped.Add({{"family", "reel_model_put_outs_total"}})),
-      steps_(Histograms(registry, "reel_denoise_step_duration_seconds", "Denoising steps."),
-             kMaxDevices, dropped.Add({{"family", "reel_denoise_step_duration_seconds"}})),
+    : info_(GaugeFamily(registry, "reel_worker_info", "What a device is; always 1.")),
+      up_(GaugeFamily(registry, "reel_worker_up", "1 while the device takes work."), kMaxDevices,
+          dropped),
+      out_(GaugeFamily(
+               registry, "reel_worker_out",
+               "1 while the device is out of service for this reason, until an operator acts."),
+           kOutReasons.size() * kMaxDevices, dropped),
+      memory_(GaugeFamily(
+                  registry, "reel_gpu_memory_bytes",
+                  "Of a device's memory all (total) and what is taken by everybody on it (used), "
+                  "by the worker's allocator (reserved) and tensors (allocated), the most of "
+                  "those since it started (peak), and what of them it would give up (kept)."),
+              6 * kMaxDevices, dropped),
+      restarts_(CounterFamily(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
+                8 * kMaxDevices, dropped),
+      errors_(CounterFamily(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
+              8 * kMaxDevices, dropped),
+      busy_(CounterFamily(registry, "reel_gpu_busy_seconds_total",
+                          "Time that texts, steps and decodes took."),
+            kMaxDevices, dropped),
+      energy_(
+          CounterFamily(registry, "reel_gpu_energy_joules_total",
+                        "Energy that the device took while its worker had it, busy or not, as its "
+                        "driver tells; none where it does not."),
+          kMaxDevices, dropped),
+      loads_(CounterFamily(registry, "reel_model_loads_total", "Models that came to serve."),
+             kMaxDevices, dropped),
+      put_outs_(CounterFamily(registry, "reel_model_put_outs_total",
+                              "Models on demand that made way for another one."),
+                kMaxDevices, dropped),
+      steps_(HistogramFamily(registry, "reel_denoise_step_duration_seconds", "Denoising steps."),
+             kMaxDevices, dropped),
       kernels_(registry, dropped),
       sharing_(registry, dropped),
-      warm_ups_(Histograms(registry, "reel_warm_up_duration_seconds",
-                           "Videos that models made before they serve."),
-                2 * kMaxDevices, dropped.Add({{"family", "reel_warm_up_duration_seconds"}})),
-      rows_(Histograms(registry, "reel_step_batch_rows", "Rows packed into a step.")
+      warm_ups_(HistogramFamily(registry, "reel_warm_up_duration_seconds",
+                                "Videos that models made before they serve."),
+                2 * kMaxDevices, dropped),
+      rows_(HistogramFamily(registry, "reel_step_batch_rows", "Rows packed into a step.")
                 .Add({}, buckets::Rows())),
-      jobs_(Histograms(registry, "reel_step_batch_jobs", "Jobs that shared a step.")
+      jobs_(HistogramFamily(registry, "reel_step_batch_jobs", "Jobs that shared a step.")
                 .Add({}, buckets::Jobs())),
-      prompt_hits_(Counters(registry, "reel_prompt_cache_hits_total",
-                            "Texts whose encoding a worker remembered.")
+      prompt_hits_(CounterFamily(registry, "reel_prompt_cache_hits_total",
+                                 "Texts whose encoding a worker remembered.")
                        .Add({})),
       prompt_misses_(
-          Counters(registry, "reel_prompt_cache_misses_total", "Texts that a worker encoded.")
+          CounterFamily(registry, "reel_prompt_cache_misses_total", "Texts that a worker encoded.")
               .Add({})) {}
 
 void WorkerMetrics::AddSeries(const std::string& worker) {
@@ -225,11 +213,6 @@ namespace {
 
 constexpr size_t kHashDigits = 12;
 
-prometheus::Family<prometheus::Gauge>& ModelFamily(prometheus::Registry& registry, const char* name,
-                                                   const char* help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
-}
-
 // Of its calls, as its worker holds it; a model without operators has none.
 std::string_view TypeOf(const model::ModelCard& card) {
   return card.calls.empty() ? std::string_view() : card.calls.front().dtype;
@@ -238,13 +221,13 @@ std::string_view TypeOf(const model::ModelCard& card) {
 }  // namespace
 
 ModelMetrics::ModelMetrics(prometheus::Registry& registry)
-    : info_(ModelFamily(
+    : info_(GaugeFamily(
           registry, "reel_model_info",
           "What a model is: the first digits of its weights' SHA-256, and the type that "
           "they are held in; always 1.")),
       ready_(
-          ModelFamily(registry, "reel_model_ready", "1 while some device has the model loaded.")),
-      age_(ModelFamily(
+          GaugeFamily(registry, "reel_model_ready", "1 while some device has the model loaded.")),
+      age_(GaugeFamily(
           registry, "reel_queue_age_seconds",
           "How long the video that has waited longest for the model has waited; 0 while "
           "none waits.")) {}

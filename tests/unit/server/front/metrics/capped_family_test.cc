@@ -10,8 +10,9 @@ namespace {
 TEST(CappedFamily, FoldsWhatIsTooMuchAndCountsIt) {
   prometheus::Registry registry;
   auto& family = prometheus::BuildCounter().Name("x").Register(registry);
-  auto& dropped = prometheus::BuildCounter().Name("d").Register(registry).Add({});
-  CappedFamily<prometheus::Counter> capped(family, 2, dropped);
+  auto& all_dropped = prometheus::BuildCounter().Name("d").Register(registry);
+  CappedFamily<prometheus::Counter> capped(family, 2, all_dropped);
+  prometheus::Counter& dropped = all_dropped.Add({{"family", "x"}});
   prometheus::Counter& a = capped.Get({{"k", "a"}});
   prometheus::Counter& b = capped.Get({{"k", "b"}});
   EXPECT_NE(&a, &b);
