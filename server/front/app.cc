@@ -12,7 +12,6 @@
 #include "server/front/adapter_registry.h"
 #include "server/front/app_parts.h"
 #include "server/front/config/address.h"
-#include "server/front/config/collector_address.h"
 #include "server/front/config/tls_files.h"
 #include "server/front/configured_models.h"
 #include "server/front/fleet_joining.h"

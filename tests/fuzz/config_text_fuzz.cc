@@ -4,7 +4,7 @@
 #include <string>
 
 #include "reel/config/v1/config.pb.h"
-#include "server/front/config/config_text.h"
+#include "server/front/config/load_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   reel::config::v1::ServerConfig config;

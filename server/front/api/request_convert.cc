@@ -14,7 +14,7 @@
 #include "server/front/api/call_identity.h"
 #include "server/front/api/page_token.h"
 #include "server/front/api/video_convert.h"
-#include "server/front/config/legal_name.h"
+#include "server/front/config/field_rules.h"
 
 namespace reel::front {
 namespace {

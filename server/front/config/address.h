@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "host:port" as configuration and flags write it.
+// Addresses as the configuration and flags write them.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 
 namespace reel::front {
 
+// "host:port" as configuration and flags write it.
 struct Address {
   std::string host;  // without brackets
   int port = 0;      // 0: any free one
@@ -26,5 +27,21 @@ absl::StatusOr<Address> ParseAddress(std::string_view text, int default_port);
 
 // Without a host where the text is empty, or no address.
 Address AddressOf(std::string_view text);
+
+// Address of a collector's OTLP/HTTP receiver, as the configuration writes it.
+struct CollectorAddress {
+  Address address;
+  std::string path;
+  bool tls = false;
+  bool enabled() const { return !address.host.empty(); }
+  std::string ToString() const {
+    return (tls ? "https://" : "http://") + address.ToString() + path;
+  }
+};
+
+// "http://HOST[:PORT][/PATH]", or https://; without a port 4318 or, with https, 443; without a path
+// /v1/traces. INVALID_ARGUMENT names the rule that is broken, and never a user or password that
+// stands in the text.
+absl::StatusOr<CollectorAddress> ParseCollectorAddress(std::string_view text);
 
 }  // namespace reel::front

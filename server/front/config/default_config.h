@@ -2,17 +2,48 @@
 // From file and flags to the effective configuration.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "server/front/config/flags.h"
+#include "absl/strings/string_view.h"
 
 namespace reel::config::v1 {
 class ServerConfig;
 }
 
 namespace reel::front {
+
+// The command line of reeld: what a person changes by hand. '-' and '_' in names are alike.
+struct Flags {
+  std::string config_file;  // empty: none
+  bool check_config = false;
+  bool version = false;
+  std::string listen, metrics, http, data_dir, model, devices, log;  // empty: not given
+  std::string worker_binary;  // empty: reel-worker beside reeld
+  std::string port_file;      // the bound addresses are written here, a "name=address" line each
+};
+
+struct ParsedFlags {
+  Flags flags;
+  std::optional<int> exit_code;  // set: print `output` and leave
+  std::string output;
+};
+
+// `arguments` without the program's name.
+ParsedFlags ParseFlags(const std::vector<std::string>& arguments);
+
+// Counts the GPUs that a process of this machine or container can use, without asking the
+// driver.
+
+// A device that stands for all of them, a worker each.
+inline constexpr char kAllGpus[] = "cuda:all";
+
+// `devices` is /dev, with a file for each GPU that this container was given, or all. `chosen` is
+// CUDA_VISIBLE_DEVICES, of which CUDA takes what comes before the first that it does not know:
+// numbers count the GPUs there are, UUIDs are believed.
+int VisibleGpus(const std::string& devices, std::optional<absl::string_view> chosen);
 
 // What main has read of the environment and of the installation.
 struct Surroundings {

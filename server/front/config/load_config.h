@@ -4,14 +4,27 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/default_config.h"
-#include "server/front/config/flags.h"
 #include "server/front/config/token_table.h"
 
+namespace reel::config::v1 {
+class ServerConfig;
+}
+
 namespace reel::front {
+
+// The configuration file's text to its message, and back for the log.
+
+// Parses protobuf's text format. Returns every problem found, as "line:column: what"; an unknown
+// field is one, and names the nearest known field. Empty: `config` is filled.
+std::vector<std::string> ParseConfigText(std::string_view text, config::v1::ServerConfig& config);
+
+// One line for the log. What could be a secret (user information in an address) is masked.
+std::string ConfigForLog(const config::v1::ServerConfig& config);
 
 struct LoadedConfig {
   config::v1::ServerConfig config;       // its defaults are filled; legal where problems are none

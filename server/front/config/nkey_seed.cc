@@ -11,8 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
-#include "server/front/config/read_file.h"
-#include "server/front/config/secret_file.h"
+#include "server/front/config/secret_files.h"
 
 namespace reel::front {
 namespace {

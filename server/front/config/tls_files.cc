@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "reel/config/v1/config.pb.h"
-#include "server/front/config/read_file.h"
+#include "server/front/config/secret_files.h"
 
 namespace reel::front {
 namespace {

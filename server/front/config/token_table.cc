@@ -11,9 +11,8 @@
 #include "absl/strings/str_split.h"
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
-#include "server/front/config/legal_name.h"
-#include "server/front/config/read_file.h"
-#include "server/front/config/secret_file.h"
+#include "server/front/config/field_rules.h"
+#include "server/front/config/secret_files.h"
 
 namespace reel::front {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
-#include "server/front/config/key_pair_file.h"
+#include "server/front/config/secret_files.h"
 
 namespace reel::front {
 

@@ -9,7 +9,7 @@
 #include "absl/time/clock.h"
 #include "server/errors/error.h"
 #include "server/front/api/call_identity.h"
-#include "server/front/config/legal_name.h"
+#include "server/front/config/field_rules.h"
 #include "server/front/rpc/status_convert.h"
 #include "server/logging/log.h"
 #include "server/logging/tenant_hash.h"

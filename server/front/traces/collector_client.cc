@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/front/config/collector_headers.h"
+#include "server/front/config/secret_files.h"
 #include "server/front/curl/curl_transport.h"
 #include "server/front/traces/gzip.h"
 #include "server/front/traces/otlp_json.h"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-#include "server/front/config/collector_address.h"
+#include "server/front/config/address.h"
 #include "server/front/curl/curl_handles.h"
 #include "server/front/traces/collector.h"
 

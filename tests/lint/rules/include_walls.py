@@ -125,7 +125,7 @@ WALLS = [
     (r"server/front/fleet/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl", "json", "nats"}),
     (r"server/front/objects/file_store\.(h|cc)$", SERVER_BASE + ["kernels/base/digest/", r"server/front/store/(file_ops|media_file)\.h"], {"absl"}),
     (r"server/front/curl/", [], {"absl", "curl"}),
-    (r"server/front/objects/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/key_pair_file\.h",
+    (r"server/front/objects/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/secret_files\.h",
                                                 r"server/front/workers/file_descriptor\.h"], {"absl", "curl"}),
     # The only folder that joins a fleet's log with this server's jobs; it knows no broker.
     (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/objects/(object_store|task_pool)\.h", r"server/front/workers/worker_pool\.h",

@@ -36,7 +36,7 @@ EXEMPT = {
     "Tls::client_ca_file": "TlsOptionsOf carries it to the listeners",
     "Data::experimental_log": "has no effect any more, which a warning says",
     "Telemetry::log_prompts": "refused",
-    "ServerConfig::adapter_root": "adapter_files.cc puts real paths in the place of the adapters' files",
+    "ServerConfig::adapter_root": "named_parts.cc puts real paths in the place of the adapters' files",
     "Adapter::max_scale": "bounds the scales that models name; the configuration's checks are all that asks",
 }
 MESSAGE = re.compile(r"^message (\w+) \{$(.*?)^\}$", re.MULTILINE | re.DOTALL)

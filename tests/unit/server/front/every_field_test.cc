@@ -14,8 +14,8 @@
 #include "server/convert/worker_convert.h"
 #include "server/front/app_parts.h"
 #include "server/front/config/config_checks.h"
-#include "server/front/config/config_text.h"
 #include "server/front/config/default_config.h"
+#include "server/front/config/load_config.h"
 #include "tests/fakes/changed_fields.h"
 #include "tests/fakes/temp_folder.h"
 

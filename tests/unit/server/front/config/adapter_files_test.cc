@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/adapter_files.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "reel/config/v1/config.pb.h"
+#include "server/front/config/named_parts.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {

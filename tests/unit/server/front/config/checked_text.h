@@ -11,8 +11,8 @@
 
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/config_checks.h"
-#include "server/front/config/config_text.h"
 #include "server/front/config/default_config.h"
+#include "server/front/config/load_config.h"
 
 namespace reel::front {
 

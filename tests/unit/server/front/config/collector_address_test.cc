@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/collector_address.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
+
+#include "server/front/config/address.h"
 
 namespace reel::front {
 namespace {

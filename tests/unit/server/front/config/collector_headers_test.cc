@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/collector_headers.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include "absl/strings/str_cat.h"
+#include "server/front/config/secret_files.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {

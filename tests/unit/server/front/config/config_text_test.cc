@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/config_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reel/config/v1/config.pb.h"
+#include "server/front/config/load_config.h"
 
 namespace reel::front {
 namespace {

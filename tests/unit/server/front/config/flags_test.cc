@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/flags.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "server/front/config/default_config.h"
 
 namespace reel::front {
 namespace {

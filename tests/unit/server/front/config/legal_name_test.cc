@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/legal_name.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "server/front/config/field_rules.h"
 
 namespace reel::front {
 namespace {

@@ -11,7 +11,6 @@
 #include <iterator>
 
 #include "server/front/config/config_checks.h"
-#include "server/front/config/config_text.h"
 
 namespace reel::front {
 namespace {

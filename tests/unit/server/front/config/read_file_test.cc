@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/read_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
+
+#include "server/front/config/secret_files.h"
 
 namespace reel::front {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/visible_gpus.h"
-
 #include <gtest/gtest.h>
 
+#include "server/front/config/default_config.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {
