@@ -24,8 +24,8 @@
 #include "server/front/objects/file_store.h"
 #include "server/front/objects/s3_store.h"
 #include "server/front/rpc/grpc_server.h"
-#include "server/front/store/disk_probe.h"
 #include "server/front/store/job_rows.h"
+#include "server/front/store/media_file.h"
 #include "server/front/store/sqlite.h"
 #include "server/logging/log.h"
 

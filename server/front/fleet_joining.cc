@@ -18,7 +18,7 @@
 #include "server/front/node/logged_videos.h"
 #include "server/front/node/object_keys.h"
 #include "server/front/node/sources.h"
-#include "server/front/store/answer.h"
+#include "server/front/store/inbox.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

@@ -2,7 +2,7 @@
 // Salvage of a damaged file that has a log and its view.
 #pragma once
 
-#include "server/front/store/salvage.h"
+#include "server/front/store/sqlite.h"
 
 namespace reel::front::view_tables {
 

@@ -5,7 +5,7 @@
 #include "server/front/fleet/view_queries.h"
 #include "server/front/fleet/view_salvage.h"
 #include "server/front/fleet/view_tables.h"
-#include "server/front/store/salvage.h"
+#include "server/front/store/sqlite.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

@@ -7,7 +7,7 @@
 
 #include "kernels/base/status_macros.h"
 #include "server/front/jobs/video_id.h"
-#include "server/front/store/answer.h"
+#include "server/front/store/inbox.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

@@ -13,7 +13,6 @@
 #include "absl/functional/function_ref.h"
 #include "kernels/base/mutex.h"
 #include "server/front/objects/object_store.h"
-#include "server/front/store/file_ops.h"
 #include "server/front/store/media_file.h"
 
 namespace reel::front {

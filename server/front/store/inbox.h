@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 
@@ -78,5 +80,22 @@ class Inbox {
   int64_t weight_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
+
+// Waits for one answer of a store, for whoever has nothing else to do: at the start.
+// Blocks. `call` is given what takes the answer, which must come.
+template <typename Answer, typename Call>
+Answer WaitForAnswer(Call call) {
+  Mutex mutex;
+  CondVar answered;
+  std::optional<Answer> answer;
+  call([&](Answer value) {
+    MutexLock lock(mutex);
+    answer = std::move(value);
+    answered.NotifyAll();
+  });
+  MutexLock lock(mutex);
+  while (!answer) answered.Wait(mutex);
+  return *std::move(answer);
+}
 
 }  // namespace reel::front

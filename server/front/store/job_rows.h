@@ -9,10 +9,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "server/front/store/job_store.h"
 #include "server/front/store/sqlite.h"
 
-namespace reel::front::rows {
+namespace reel::front {
+
+// Makes the tables of a new file and checks the version of an old one. FAILED_PRECONDITION for a
+// newer version, DATA_LOSS for a file that is not a database.
+absl::Status PrepareSchema(Database& database);
+
+namespace rows {
 
 absl::Status Insert(Database& db, const JobRow& row);
 absl::Status Update(Database& db, const JobRow& row);
@@ -30,4 +37,6 @@ absl::Status PutBlob(Database& db, const std::string& kind, const std::string& n
                      const std::string& value);
 absl::StatusOr<std::map<std::string, std::string>> Blobs(Database& db, const std::string& kind);
 
-}  // namespace reel::front::rows
+}  // namespace rows
+
+}  // namespace reel::front

@@ -8,8 +8,6 @@
 #include "kernels/base/status_macros.h"
 #include "server/front/store/inbox.h"
 #include "server/front/store/job_rows.h"
-#include "server/front/store/salvage.h"
-#include "server/front/store/schema.h"
 #include "server/front/store/sqlite.h"
 #include "server/logging/log.h"
 

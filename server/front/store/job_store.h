@@ -102,7 +102,7 @@ class JobStore {
 };
 
 // SQLite in the file `path` (":memory:" is legal). A damaged file is replaced by what can be read
-// of it (see salvage.h); DATA_LOSS when that is nothing. FAILED_PRECONDITION for a file of a newer
+// of it (see sqlite.h); DATA_LOSS when that is nothing. FAILED_PRECONDITION for a file of a newer
 // version. The destructor finishes what was called.
 absl::StatusOr<std::unique_ptr<JobStore>> OpenJobStore(const std::string& path);
 

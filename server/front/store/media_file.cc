@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,35 @@
 #include "server/logging/log.h"
 
 namespace reel::front {
+
+ssize_t FileOps::Write(int fd, const void* data, size_t size) { return ::write(fd, data, size); }
+
+int FileOps::Sync(int fd) { return ::fsync(fd); }
+
+int FileOps::DiskBytes(int fd, int64_t& total, int64_t& available) {
+  struct statvfs disk = {};
+  if (::fstatvfs(fd, &disk) != 0) return -1;
+  total = static_cast<int64_t>(disk.f_blocks * disk.f_frsize);
+  available = static_cast<int64_t>(disk.f_bavail * disk.f_frsize);
+  return 0;
+}
+
+namespace {
+
+constexpr size_t kProbeBytes = 256 << 10;
+
+}  // namespace
+
+absl::Status ProbeDisk(const std::string& folder) {
+  const Descriptor file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  // Some file systems have no nameless files: there, only failed results show a bad disk.
+  if (file.get() < 0) return errno == EOPNOTSUPP ? absl::OkStatus() : WriteError(errno);
+  FileOps ops;
+  absl::Status written = WriteAll(ops, file.get(), std::string(kProbeBytes, 'r'));
+  if (written.ok() && ops.Sync(file.get()) != 0) written = WriteError(errno);
+  return written;
+}
+
 namespace {
 
 absl::Status Corrupt(std::string_view what) { return MakeError(Reason::kMediaCorrupt, what); }

@@ -2,6 +2,9 @@
 // One file of the media store: written at its end, hashed as it grows, read anywhere.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,10 +15,25 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/base/digest/sha256.h"
-#include "server/front/store/file_ops.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {
+
+// The system calls of the media store that a disk can fail: a seam, so that tests can have a full
+// or broken disk.
+// Return values and errno are those of the system calls.
+class FileOps {
+ public:
+  virtual ~FileOps() = default;
+  virtual ssize_t Write(int fd, const void* data, size_t size);
+  virtual int Sync(int fd);
+  // Of the disk that the open folder lies on.
+  virtual int DiskBytes(int fd, int64_t& total, int64_t& available);
+};
+
+// Probes whether a disk takes bytes: writes 256 KiB into a nameless file of `folder` and syncs it;
+// waits. STORE_FULL for want of room, else INTERNAL.
+absl::Status ProbeDisk(const std::string& folder);
 
 // An owned descriptor.
 class Descriptor {

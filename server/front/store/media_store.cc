@@ -19,9 +19,9 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
+#include "server/front/store/data_folder.h"
 #include "server/front/store/inbox.h"
 #include "server/front/store/media_file.h"
-#include "server/front/store/stray_files.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

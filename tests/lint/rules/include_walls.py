@@ -120,10 +120,10 @@ WALLS = [
     # The judge of a fleet's log is pure; one source knows its messages, those named for the broker or the log's own the broker.
     (r"server/front/fleet/(log_fold|subjects)\.(h|cc)$", [], {"absl"}),
     (r"server/front/fleet/log_messages\.(h|cc)$", [], {"absl", "fleet_proto", "protobuf"}),
-    (r"server/front/fleet/(log_table|view_(queries|salvage|store|tables))\.(h|cc)$", SERVER_BASE + [r"server/front/store/(salvage|sqlite)\.h"], {"absl"}),
+    (r"server/front/fleet/(log_table|view_(queries|salvage|store|tables))\.(h|cc)$", SERVER_BASE + [r"server/front/store/sqlite\.h"], {"absl"}),
     (r"server/front/fleet/seal\.(h|cc)$", ["kernels/base/digest/"], {"absl", "crypto"}),
     (r"server/front/fleet/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl", "json", "nats"}),
-    (r"server/front/objects/file_store\.(h|cc)$", SERVER_BASE + ["kernels/base/digest/", r"server/front/store/(file_ops|media_file)\.h"], {"absl"}),
+    (r"server/front/objects/file_store\.(h|cc)$", SERVER_BASE + ["kernels/base/digest/", r"server/front/store/media_file\.h"], {"absl"}),
     (r"server/front/curl/", [], {"absl", "curl"}),
     (r"server/front/objects/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/secret_files\.h",
                                                 r"server/front/workers/file_descriptor\.h"], {"absl", "curl"}),

@@ -11,8 +11,8 @@
 
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/store/data_folder.h"
-#include "server/front/store/file_ops.h"
 #include "server/front/store/job_store.h"
+#include "server/front/store/media_file.h"
 #include "server/front/store/media_store.h"
 #include "tests/fakes/await.h"
 #include "tests/fakes/manual_clock.h"

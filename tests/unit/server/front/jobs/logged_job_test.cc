@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "server/errors/error.h"
-#include "server/front/store/file_ops.h"
+#include "server/front/store/media_file.h"
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/store/disk_probe.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 
 #include "server/errors/error.h"
+#include "server/front/store/media_file.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {

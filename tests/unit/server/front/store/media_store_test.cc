@@ -13,7 +13,7 @@
 
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
-#include "server/front/store/file_ops.h"
+#include "server/front/store/media_file.h"
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
 

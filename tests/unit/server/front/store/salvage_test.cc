@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A damaged database costs the rows that are damaged.
-#include "server/front/store/salvage.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/front/store/job_store.h"
+#include "server/front/store/sqlite.h"
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
 

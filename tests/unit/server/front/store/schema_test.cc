@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/store/schema.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "server/front/store/job_rows.h"
 #include "server/front/store/job_store.h"
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"

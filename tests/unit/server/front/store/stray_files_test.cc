@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/store/stray_files.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "server/front/store/data_folder.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {
