@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 
 namespace reel::front {
@@ -62,6 +64,28 @@ class HealthBoard {
   std::vector<std::weak_ptr<HealthWatcher>> watchers_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// Looks at what health depends on, often enough that a probe learns of a change within 100 ms.
+class HealthMonitor {
+ public:
+  // `admitting` and `warm` are asked on the monitor's thread; `warm` until it is true.
+  HealthMonitor(HealthBoard& board, std::function<bool()> admitting, std::function<bool()> warm,
+                absl::Duration period = absl::Milliseconds(50));
+  ~HealthMonitor();
+  HealthMonitor(const HealthMonitor&) = delete;
+  HealthMonitor& operator=(const HealthMonitor&) = delete;
+
+ private:
+  void Run();
+
+  HealthBoard& board_;
+  const std::function<bool()> admitting_, warm_;
+  const absl::Duration period_;
+  Mutex mutex_;
+  CondVar stop_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
 };
 
 }  // namespace reel::front

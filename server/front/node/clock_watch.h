@@ -8,7 +8,7 @@
 #include "server/front/node/fitness.h"
 #include "server/front/node/fleet_clock.h"
 #include "server/front/node/node_options.h"
-#include "server/front/objects/task_pool.h"
+#include "server/front/objects/object_store.h"
 
 namespace reel::front {
 

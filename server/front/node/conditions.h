@@ -16,7 +16,7 @@
 #include "server/front/node/deliveries.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/store_state.h"
-#include "server/front/objects/task_pool.h"
+#include "server/front/objects/object_store.h"
 
 namespace reel::front {
 

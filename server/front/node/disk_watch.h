@@ -12,7 +12,7 @@
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/fitness.h"
-#include "server/front/objects/task_pool.h"
+#include "server/front/objects/object_store.h"
 
 namespace reel::front {
 

@@ -17,7 +17,7 @@
 #include "server/front/node/node_state.h"
 #include "server/front/node/object_keys.h"
 #include "server/front/node/store_state.h"
-#include "server/front/objects/task_pool.h"
+#include "server/front/objects/object_store.h"
 
 namespace reel::front {
 

@@ -16,7 +16,6 @@
 #include "kernels/base/mutex.h"
 #include "server/front/node/store_state.h"
 #include "server/front/objects/object_store.h"
-#include "server/front/objects/task_pool.h"
 
 namespace reel::front {
 

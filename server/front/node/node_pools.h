@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "server/front/node/media_fetches.h"
-#include "server/front/objects/task_pool.h"
+#include "server/front/objects/object_store.h"
 
 namespace reel::front {
 

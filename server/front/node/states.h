@@ -18,7 +18,6 @@
 #include "server/front/node/node_state.h"
 #include "server/front/node/store_state.h"
 #include "server/front/objects/object_store.h"
-#include "server/front/objects/task_pool.h"
 
 namespace reel::front {
 

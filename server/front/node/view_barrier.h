@@ -13,7 +13,7 @@
 #include "server/front/fleet/log_port.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/own_thread.h"
-#include "server/front/objects/task_pool.h"
+#include "server/front/objects/object_store.h"
 
 namespace reel::front {
 

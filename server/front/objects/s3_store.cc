@@ -8,17 +8,138 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
-#include "server/front/objects/list_answer.h"
-#include "server/front/objects/store_errors.h"
 #include "server/front/workers/file_descriptor.h"
 
 namespace reel::front {
+namespace {
+
+constexpr char kOpen[] = "<Contents>";
+constexpr char kClose[] = "</Contents>";
+
+absl::Status NoList() {
+  return absl::UnavailableError("The object store does not answer with a list of objects");
+}
+
+absl::StatusOr<ObjectEntry> ReadEntry(std::string_view xml) {
+  ObjectEntry entry;
+  const std::string changed = TextOf(xml, "LastModified").value_or("");
+  if (!absl::SimpleAtoi(TextOf(xml, "Size").value_or(""), &entry.size) || entry.size < 0 ||
+      !absl::ParseTime(absl::RFC3339_full, changed, &entry.changed, nullptr)) {
+    return NoList();
+  }
+  entry.key = TextOf(xml, "Key").value_or("");
+  return entry;
+}
+
+}  // namespace
+
+std::optional<std::string> TextOf(std::string_view xml, std::string_view name) {
+  const std::string open = "<" + std::string(name) + ">";
+  const std::string close = "</" + std::string(name) + ">";
+  const size_t from = xml.find(open);
+  if (from == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = xml.substr(from + open.size());
+  const size_t size = rest.find('<');
+  if (size == std::string_view::npos || rest.substr(size, close.size()) != close) {
+    return std::nullopt;
+  }
+  return std::string(rest.substr(0, size));
+}
+
+absl::StatusOr<ObjectPage> ReadListAnswer(std::string_view xml) {
+  if (xml.find("<ListBucketResult") == std::string_view::npos) return NoList();
+  ObjectPage page;
+  const std::optional<std::string> more = TextOf(xml, "IsTruncated");
+  if (more != "true" && more != "false") return NoList();
+  page.more = *more == "true";
+  for (size_t from = xml.find(kOpen); from != std::string_view::npos;) {
+    const size_t to = xml.find(kClose, from);
+    if (to == std::string_view::npos) return NoList();
+    absl::StatusOr<ObjectEntry> entry = ReadEntry(xml.substr(from, to - from));
+    if (!entry.ok()) return entry.status();
+    if (IsLegalKey(entry->key)) page.objects.push_back(*std::move(entry));
+    from = xml.find(kOpen, to);
+  }
+  return page;
+}
+
+namespace {
+
+constexpr size_t kMostCode = 64;
+
+bool IsWordChar(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+// Its own word for the reason, as far as it is one.
+std::string CodeOf(const std::string& body) {
+  const std::string code = TextOf(body, "Code").value_or("");
+  const bool is_word =
+      code.size() <= kMostCode && std::all_of(code.begin(), code.end(), IsWordChar);
+  return is_word ? code : "";
+}
+
+bool IsOfCredentials(int status, const std::string& code) {
+  static constexpr std::string_view kCodes[] = {"AccessDenied",
+                                                "InvalidAccessKeyId",
+                                                "SignatureDoesNotMatch",
+                                                "XAdminUserNotFound",
+                                                "AuthorizationHeaderMalformed",
+                                                "InvalidToken",
+                                                "RequestTimeTooSkewed",
+                                                "ExpiredToken"};
+  const bool known = std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+  return known || status == 401 || status == 403;
+}
+
+bool IsFull(int status, const std::string& code) {
+  static constexpr std::string_view kCodes[] = {"QuotaExceeded", "XMinioStorageFull",
+                                                "XMinioAdminBucketQuotaExceeded",
+                                                "InsufficientStorage", "StorageFull"};
+  return status == 507 || std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+}
+
+}  // namespace
+
+absl::Status RefusalOf(const StoreAnswer& answer, const std::string& place) {
+  const std::string code = CodeOf(answer.body);
+  const std::string said =
+      absl::StrCat(place, " (", answer.status, code.empty() ? "" : " ", code, ")");
+  if (IsFull(answer.status, code)) {
+    return absl::ResourceExhaustedError(absl::StrCat("The object store is full: ", said));
+  }
+  if (code == "NoSuchBucket") {
+    return absl::FailedPreconditionError(
+        absl::StrCat("The object store has no such bucket: ", said));
+  }
+  if (IsOfCredentials(answer.status, code)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("The object store refuses the credentials: ", said));
+  }
+  if (code == "XAmzContentSHA256Mismatch" || code == "BadDigest") {
+    return absl::DataLossError(
+        absl::StrCat("The object store has got other bytes than it was told of: ", said));
+  }
+  switch (answer.status) {
+    case 404:
+      return absl::NotFoundError(absl::StrCat("The object store has no such object: ", said));
+    case 412:
+      return absl::AlreadyExistsError(absl::StrCat("The object is there already: ", said));
+    case 416:
+      return absl::OutOfRangeError(absl::StrCat("The object has no byte there: ", said));
+    default:
+      return absl::UnavailableError(absl::StrCat("The object store does not do it: ", said));
+  }
+}
+
 namespace {
 
 // Of nothing, as calls without a body have it.

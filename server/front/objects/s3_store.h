@@ -4,16 +4,31 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
-#include "server/front/curl/curl_handles.h"
+#include "server/front/curl/curl.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/objects/store_call.h"
-#include "server/front/objects/store_credentials.h"
 
 namespace reel::front {
+
+// Reads XML answers, as far as they are needed. Hostile text gives an error or less.
+
+// What the first element of that name has, if it is text; entities stay as they are.
+std::optional<std::string> TextOf(std::string_view xml, std::string_view name);
+
+// Of ListObjectsV2. Objects whose keys are not legal are left out: they are nobody's here.
+absl::StatusOr<ObjectPage> ReadListAnswer(std::string_view xml);
+
+// The error of an answer that is no success, in this server's terms; `place`: where it was asked,
+// for the message.
+absl::Status RefusalOf(const StoreAnswer& answer, const std::string& place);
 
 struct S3Options {
   std::string endpoint;  // "https://HOST[:PORT]"

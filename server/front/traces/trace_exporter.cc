@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "server/front/traces/video_trace.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -117,6 +118,10 @@ void TraceExporter::Deliver(const std::vector<Trace>& batch) {
     if (!Pause(wait)) return observer_.TracesEnded(TraceEnd::kLost, count);
     pause = std::min(pause * 2, options_.longest_pause);
   }
+}
+
+void TracedEnds::JobEnded(const Video& video, bool detached) {
+  if (IsTraced(video, share_)) exporter_.Add(TraceOf(video, detached));
 }
 
 }  // namespace reel::front

@@ -11,8 +11,9 @@
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
+#include "server/front/jobs/end_listener.h"
 #include "server/front/traces/collector.h"
-#include "server/front/traces/otlp_json.h"
+#include "server/front/traces/otlp.h"
 #include "server/front/traces/trace_observer.h"
 
 namespace reel::front {
@@ -57,6 +58,20 @@ class TraceExporter {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool reached_ = true;  // the last time; of its thread
   std::thread thread_;
+};
+
+// Hands the traces of videos that end to the exporter.
+// Confined to the dispatcher's thread.
+class TracedEnds final : public EndListener {
+ public:
+  // `exporter` outlives it. `share`: of the videos whose callers leave it open.
+  TracedEnds(TraceExporter& exporter, double share) : exporter_(exporter), share_(share) {}
+
+  void JobEnded(const Video& video, bool detached) override;
+
+ private:
+  TraceExporter& exporter_;
+  const double share_;
 };
 
 }  // namespace reel::front

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "server/front/jobs/video.h"
-#include "server/front/traces/span.h"
+#include "server/front/traces/otlp.h"
 
 namespace reel::front {
 

@@ -128,7 +128,7 @@ WALLS = [
     (r"server/front/objects/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/secret_files\.h",
                                                 r"server/front/workers/file_descriptor\.h"], {"absl", "curl"}),
     # The only folder that joins a fleet's log with this server's jobs; it knows no broker.
-    (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/objects/(object_store|task_pool)\.h", r"server/front/workers/worker_pool\.h",
+    (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/objects/object_store\.h", r"server/front/workers/worker_pool\.h",
                                                   r"server/front/fleet/(fleet_view|log_\w+|model_pace|node_table|rivals|seal|subjects|view_video)\.h"], {"absl"}),
     # Other nodes by what they serve to each other.
     (r"server/front/peers/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/node/peer_port\.h", r"server/front/config/\w+\.h",

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/curl/curl_transport.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "server/front/curl/curl_handles.h"
+#include "server/front/curl/curl.h"
 #include "tests/fakes/temp_folder.h"
 #include "tests/fakes/trace_receiver.h"
 

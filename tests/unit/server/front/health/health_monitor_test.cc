@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/health/health_monitor.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
+
+#include "server/front/health/health_board.h"
 
 namespace reel::front {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/objects/store_credentials.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
+#include "server/front/objects/store_call.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {

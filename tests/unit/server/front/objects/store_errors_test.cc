@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/objects/store_errors.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/objects/s3_store.h"
 
 namespace reel::front {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/objects/task_pool.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 
+#include "server/front/objects/object_store.h"
 #include "tests/fakes/await.h"
 
 namespace reel::front {

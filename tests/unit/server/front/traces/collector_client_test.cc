@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/traces/collector_client.h"
-
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "server/front/traces/collector.h"
 #include "server/front/workers/file_descriptor.h"
 #include "tests/fakes/temp_folder.h"
 #include "tests/fakes/trace_receiver.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/traces/otlp_json.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "server/front/traces/otlp.h"
 #include "server/front/traces/video_trace.h"
 #include "tests/unit/server/front/traces/ended_video.h"
 

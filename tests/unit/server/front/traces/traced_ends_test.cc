@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/traces/traced_ends.h"
-
 #include <gtest/gtest.h>
 
+#include "server/front/traces/trace_exporter.h"
 #include "tests/unit/server/front/traces/ended_video.h"
 #include "tests/unit/server/front/traces/fake_collector.h"
 

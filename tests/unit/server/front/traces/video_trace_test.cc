@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "server/errors/error.h"
-#include "server/front/traces/otlp_json.h"
+#include "server/front/traces/otlp.h"
 #include "tests/unit/server/front/traces/ended_video.h"
 
 namespace reel::front {

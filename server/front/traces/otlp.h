@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One span of a trace as a value, in OpenTelemetry's terms.
+// Spans of traces as values, and the bodies of OTLP/HTTP that carry them, in JSON, as gzip streams.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 namespace reel::front {
 
+// In OpenTelemetry's terms.
 using AttributeValue = std::variant<std::string, int64_t, double, bool>;
 
 struct Attribute {
@@ -40,5 +41,26 @@ struct Span {
 
 // What became of one request: the span of the whole, then those of its parts.
 using Trace = std::vector<Span>;
+
+// The server that the spans are of.
+struct TraceResource {
+  std::string version;
+  std::string instance;  // the replica; empty: not said
+};
+
+// An ExportTraceServiceRequest.
+std::string OtlpJson(const std::vector<Trace>& traces, const TraceResource& resource);
+
+// What a collector says that has taken a request: that it left some of the spans out.
+struct OtlpReply {
+  int64_t rejected_spans = 0;
+  std::string message = {};  // its reason, cut to a line of the log
+};
+
+// Of an ExportTraceServiceResponse; a text that is none rejects nothing.
+OtlpReply ReadOtlpReply(const std::string& text);
+
+// As a gzip stream. Empty where there is no memory for it.
+std::string Gzip(const std::string& bytes);
 
 }  // namespace reel::front

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/curl/curl_transport.h"
+#include "server/front/curl/curl.h"
 
 #include <algorithm>
 #include <cstdint>

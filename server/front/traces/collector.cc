@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/traces/collector_client.h"
+#include "server/front/traces/collector.h"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/front/config/secret_files.h"
-#include "server/front/curl/curl_transport.h"
-#include "server/front/traces/gzip.h"
-#include "server/front/traces/otlp_json.h"
+#include "server/front/curl/curl.h"
+#include "server/front/traces/otlp.h"
 
 namespace reel::front {
 namespace {
