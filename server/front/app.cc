@@ -40,7 +40,7 @@
 #include "server/front/stored_messages.h"
 #include "server/front/traces/collector.h"
 #include "server/front/traces/trace_exporter.h"
-#include "server/front/workers/process_launcher.h"
+#include "server/front/workers/launcher.h"
 #include "server/front/workers/worker_host.h"
 #include "server/logging/log.h"
 

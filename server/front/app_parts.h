@@ -26,8 +26,8 @@
 #include "server/front/store/media_file.h"
 #include "server/front/store/media_store.h"
 #include "server/front/traces/trace_exporter.h"
-#include "server/front/workers/process_frames_comparer.h"
-#include "server/front/workers/process_launcher.h"
+#include "server/front/workers/frames_comparer.h"
+#include "server/front/workers/launcher.h"
 #include "server/front/workers/worker_pool_options.h"
 
 namespace reel::front {

@@ -3,15 +3,84 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/mutex.h"
 #include "reel/worker/v1/worker.grpc.pb.h"
-#include "server/front/workers/send_queue.h"
+#include "server/convert/report_convert.h"
 
 namespace reel::front {
+
+void SendQueue::Push(const std::string& job, Message message) {
+  const bool is_bulk = message.has_condition_data() || message.has_state_data();
+  if (is_bulk || waiting_.contains(job)) {
+    ++waiting_[job];
+    pixels_.push_back({job, std::move(message)});
+  } else {
+    control_.push_back(std::move(message));
+  }
+}
+
+std::optional<SendQueue::Message> SendQueue::Pop() {
+  if (!control_.empty()) {
+    Message message = std::move(control_.front());
+    control_.pop_front();
+    return message;
+  }
+  if (pixels_.empty()) return std::nullopt;
+  Entry entry = std::move(pixels_.front());
+  pixels_.pop_front();
+  const auto waiting = waiting_.find(entry.job);
+  if (--waiting->second == 0) waiting_.erase(waiting);
+  return std::move(entry.message);
+}
+
+void SendQueue::Clear() {
+  control_.clear();
+  pixels_.clear();
+  waiting_.clear();
+}
+
+namespace {
+
+void AddPieces(const std::string& job, int index, const std::string& bytes,
+               std::vector<worker::v1::AttachResponse>& messages) {
+  for (size_t offset = 0; offset < bytes.size(); offset += kConditionPieceBytes) {
+    worker::v1::ConditionData& piece = *messages.emplace_back().mutable_condition_data();
+    piece.set_job(job);
+    piece.set_index(index);
+    piece.set_data(bytes.substr(offset, kConditionPieceBytes));
+  }
+}
+
+void AddStatePieces(const std::string& job, const std::string& bytes,
+                    std::vector<worker::v1::AttachResponse>& messages) {
+  for (size_t offset = 0; offset < bytes.size(); offset += kConditionPieceBytes) {
+    worker::v1::StateData& piece = *messages.emplace_back().mutable_state_data();
+    piece.set_job(job);
+    piece.set_offset(static_cast<int64_t>(offset));
+    piece.set_data(bytes.substr(offset, kConditionPieceBytes));
+  }
+}
+
+}  // namespace
+
+std::vector<worker::v1::AttachResponse> MakeAssignmentMessages(const Assignment& assignment) {
+  std::vector<worker::v1::AttachResponse> messages;
+  int index = 0;
+  for (const model::Condition& condition : assignment.spec.conditions) {
+    if (condition.bytes) AddPieces(assignment.ref.job, index, *condition.bytes, messages);
+    ++index;
+  }
+  const auto& source = assignment.spec.source;
+  if (source && source->state) AddStatePieces(assignment.ref.job, *source->state, messages);
+  *messages.emplace_back().mutable_assign() = AssignmentToProto(assignment);
+  return messages;
+}
+
 namespace {
 
 using worker::v1::AttachRequest;

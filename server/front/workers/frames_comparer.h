@@ -3,10 +3,12 @@
 // itself.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace reel::front {
 
@@ -25,5 +27,18 @@ class FramesComparer {
   // answered with UNAVAILABLE.
   virtual void Compare(const std::string& path_a, const std::string& path_b, Done done) = 0;
 };
+
+// Pictures of two files compared by a program of its own (client/frames), which alone decodes them.
+struct FramesComparerOptions {
+  std::string binary;
+  absl::Duration limit = absl::Minutes(5);  // then it is killed
+};
+
+// Has one thread, and one process while it compares, which gets only time that nobody else wants.
+// Thread-safe; the destructor ends the process, and what it was for stays unanswered.
+std::unique_ptr<FramesComparer> MakeProcessFramesComparer(FramesComparerOptions options);
+
+// "reel-frames" beside this program.
+std::string FramesBinaryBesideUs();
 
 }  // namespace reel::front

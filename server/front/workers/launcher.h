@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and ending workers: processes in reeld, scripts in tests.
+// Starting and ending workers: child processes in reeld, scripts in tests. reeld has one launcher
+// of processes: it reaps every child, since reeld may be PID 1.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
@@ -38,5 +42,38 @@ class WorkerLauncher {
   // Thread-safe: ends the Wait under way, or the next.
   virtual void Wake() = 0;
 };
+
+// Lines out of a stream of bytes, bounded: what a worker prints must not fill our memory.
+class LineSplitter {
+ public:
+  static constexpr size_t kMaxLine = 16 << 10;
+  using Sink = absl::FunctionRef<void(std::string_view line)>;
+
+  // Hands over each finished line that is not empty; of longer ones the first kMaxLine bytes.
+  void Add(std::string_view bytes, Sink sink);
+  // The rest, when there will be no more.
+  void End(Sink sink);
+
+ private:
+  std::string line_;
+};
+
+// The secret by which a worker proves that it is the child that reeld has started: 256 random bits
+// in hex.
+std::string MakeToken();
+// In a time that does not depend on where they differ. An empty one equals nothing.
+bool TokensEqual(std::string_view a, std::string_view b);
+
+struct ProcessLauncherOptions {
+  std::string binary;                        // reel-worker
+  std::vector<std::string> extra_arguments;  // e.g. "--log_level=debug"
+};
+
+// Each child gets its token on an inherited pipe, no other descriptor of ours, default signal
+// handlers, and asks for its end at ours. Its output goes line by line into our log.
+std::unique_ptr<WorkerLauncher> MakeProcessLauncher(ProcessLauncherOptions options);
+
+// "reel-worker" in the folder of the running program.
+std::string WorkerBinaryBesideUs();
 
 }  // namespace reel::front

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a lost worker starts again, and when it is taken out instead. Pure: the caller brings the
-// time.
+// The time of the supervisor: when a lost worker starts again or is taken out instead, and when
+// this process did not run. Pure: the caller brings the time.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,8 @@ struct RestartOptions {
   absl::Duration loss_window = absl::Minutes(10);
 };
 
-// Of one worker. Confined to the supervisor's thread.
+// When a lost worker starts again, and when it is taken out instead. Confined to the supervisor's
+// thread.
 class RestartPolicy {
  public:
   RestartPolicy(const RestartOptions& options, uint64_t seed);
@@ -47,6 +48,30 @@ class RestartPolicy {
   std::minstd_rand random_;
   absl::Duration next_wait_;
   std::deque<SteadyTime> own_losses_;  // within the window
+};
+
+// Times in which this process did not run: it was stopped, or its machine or its container was.
+// Silence of a worker in such a time says nothing about the worker.
+// Confined to one thread.
+class Pauses {
+ public:
+  // A tick so late after the one before tells of a pause. Far above what a busy machine delays a
+  // thread, and far below the shortest limit that a pause could break.
+  static constexpr absl::Duration kLate = absl::Seconds(1);
+
+  // To be called several times within kLate. Returns how long the pause was that has just ended, if
+  // there was one.
+  std::optional<absl::Duration> Tick(SteadyTime now);
+
+  // How much of the time between the two this process ran; never negative.
+  absl::Duration Awake(SteadyTime from, SteadyTime to) const;
+
+ private:
+  struct Pause {
+    SteadyTime from, to;
+  };
+  std::optional<SteadyTime> last_;
+  std::deque<Pause> pauses_;  // of the last hour, oldest first
 };
 
 }  // namespace reel::front

@@ -13,7 +13,6 @@
 #include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
 #include "server/front/workers/launcher.h"
-#include "server/front/workers/pauses.h"
 #include "server/front/workers/restart_policy.h"
 #include "server/front/workers/worker_slot.h"
 

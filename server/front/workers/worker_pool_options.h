@@ -2,6 +2,7 @@
 // The pool's settings: devices, models, time limits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,7 +10,9 @@
 #include "absl/time/time.h"
 #include "kernels/dispatch/plugin_source.h"
 #include "model/registry.h"
+#include "server/convert/worker_convert.h"
 #include "server/front/workers/restart_policy.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
@@ -37,5 +40,20 @@ struct WorkerPoolOptions {
   absl::Duration watch_interval = absl::Milliseconds(100);
   int64_t media_buffer_bytes = 8 << 20;  // of one worker, in front of the disk
 };
+
+// Threads that encode a video. Where none are configured, workers share the machine's cores.
+int EncoderThreads(int configured, size_t workers, int cores);
+
+// What a worker starts with.
+WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& options);
+
+// A device's memory within the configuration's bound; 0: none of its own, no bound.
+int64_t Bounded(int64_t total, int64_t bound);
+
+// A change of a device's memory that is worth a look, in parts of it.
+inline constexpr int64_t kMemoryGrains = 256;
+bool IsFarFrom(const model::DeviceMemory& a, const model::DeviceMemory& b, int64_t grain);
+
+void LogWarmUp(const std::string& worker, const std::string& model, const WarmedUp& video);
 
 }  // namespace reel::front

@@ -8,9 +8,9 @@
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/convert/report_convert.h"
-#include "server/front/workers/assignment_messages.h"
-#include "server/front/workers/slot_settings.h"
-#include "server/front/workers/token.h"
+#include "server/front/workers/attach_server.h"
+#include "server/front/workers/launcher.h"
+#include "server/front/workers/worker_pool_options.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

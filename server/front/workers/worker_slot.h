@@ -11,10 +11,10 @@
 #include "absl/functional/any_invocable.h"
 #include "kernels/base/mutex.h"
 #include "server/convert/worker_convert.h"
+#include "server/front/workers/attach_server.h"
 #include "server/front/workers/event_lane.h"
 #include "server/front/workers/launcher.h"
-#include "server/front/workers/pauses.h"
-#include "server/front/workers/session.h"
+#include "server/front/workers/restart_policy.h"
 #include "server/front/workers/worker_pool.h"
 #include "server/front/workers/worker_pool_options.h"
 

@@ -134,7 +134,7 @@ WALLS = [
     (r"server/front/peers/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/node/peer_port\.h", r"server/front/config/\w+\.h",
                                                    r"server/front/api/(call_identity|video_convert)\.h"],
      {"absl", "grpc", "reel_proto", "protobuf"}),
-    (r"server/front/workers/process_frames_comparer\.(h|cc)$", SERVER_BASE, {"absl", "json"}),
+    (r"server/front/workers/frames_comparer\.(h|cc)$", SERVER_BASE, {"absl", "json"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +

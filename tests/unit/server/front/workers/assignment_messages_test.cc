@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/workers/assignment_messages.h"
-
 #include <gtest/gtest.h>
 
 #include "server/convert/convert.h"
+#include "server/front/workers/attach_server.h"
 
 namespace reel::front {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/workers/line_splitter.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "server/front/workers/launcher.h"
 
 namespace reel::front {
 namespace {

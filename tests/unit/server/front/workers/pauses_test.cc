@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/workers/pauses.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/workers/restart_policy.h"
 
 namespace reel::front {
 namespace {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // With a shell script as the program that compares.
-#include "server/front/workers/process_frames_comparer.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <future>
 
+#include "server/front/workers/frames_comparer.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // With a shell script as the worker.
-#include "server/front/workers/process_launcher.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,6 +9,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include "server/front/workers/launcher.h"
 
 namespace reel::front {
 namespace {

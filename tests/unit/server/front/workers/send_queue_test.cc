@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/workers/send_queue.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/workers/attach_server.h"
 
 namespace reel::front {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/workers/slot_settings.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/workers/worker_pool_options.h"
 
 namespace reel::front {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "model/resolve.h"
 #include "server/errors/error.h"
-#include "server/front/workers/process_launcher.h"
+#include "server/front/workers/launcher.h"
 #include "server/front/workers/worker_host.h"
 #include "tests/fakes/recording_events.h"
 

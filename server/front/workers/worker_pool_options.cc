@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/workers/slot_settings.h"
+#include "server/front/workers/worker_pool_options.h"
 
 #include <algorithm>
 #include <cstdlib>

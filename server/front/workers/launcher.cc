@@ -1,31 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/workers/process_launcher.h"
+#include "server/front/workers/launcher.h"
 
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/program_folder.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/workers/file_descriptor.h"
-#include "server/front/workers/line_splitter.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
+
+void LineSplitter::Add(std::string_view bytes, Sink sink) {
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const std::string_view piece = bytes.substr(0, end);
+    line_.append(piece.substr(0, kMaxLine - std::min(kMaxLine, line_.size())));
+    if (end == std::string_view::npos) return;
+    End(sink);
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+void LineSplitter::End(Sink sink) {
+  if (!line_.empty()) sink(line_);
+  line_.clear();
+}
+
+std::string MakeToken() {
+  std::array<char, 32> bytes;
+  // Cannot fail for so few bytes once the system is up; without randomness there is no safe way on.
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
+  return absl::BytesToHexString({bytes.data(), bytes.size()});
+}
+
+bool TokensEqual(std::string_view a, std::string_view b) {
+  return !a.empty() && a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
 namespace {
 
 constexpr int kTokenFd = 3;  // in the child

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/workers/process_frames_comparer.h"
+#include "server/front/workers/frames_comparer.h"
 
 #include <fcntl.h>
 #include <poll.h>
