@@ -12,7 +12,7 @@
 #include "server/errors/error.h"
 #include "server/front/jobs/arm_choice.h"
 #include "server/front/jobs/keep_choice.h"
-#include "server/front/scheduling/places.h"
+#include "server/front/scheduling/worker_table.h"
 
 namespace reel::front {
 namespace {
@@ -343,7 +343,7 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
 }
 
 absl::Status Admission::CheckMemory(const CheckedRequest& request) const {
-  const std::optional<MemoryNeed> unfit = Unfit(fleet_, request.need);
+  const std::optional<MemoryNeed> unfit = FindUnfit(fleet_, request.need);
   if (!unfit) return absl::OkStatus();
   ErrorDetails details;
   details.metadata = {{"needed_bytes", absl::StrCat(unfit->needed)},

@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "server/front/scheduling/places.h"
+#include "server/front/scheduling/worker_table.h"
 
 namespace reel::front {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernels/base/status_macros.h"
-#include "server/front/scheduling/places.h"
+#include "server/front/scheduling/worker_table.h"
 
 namespace reel::front {
 

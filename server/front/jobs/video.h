@@ -13,7 +13,7 @@
 #include "absl/time/time.h"
 #include "model/generation_spec.h"
 #include "model/run_stats.h"
-#include "server/front/scheduling/priority.h"
+#include "server/front/scheduling/planned_job.h"
 #include "server/front/store/video_state.h"
 
 namespace reel::front {

@@ -4,14 +4,61 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "server/front/scheduling/cost_curve.h"
-#include "server/front/scheduling/run_spread.h"
+#include "absl/types/span.h"
 
 namespace reel::front {
+
+struct CurvePoint {
+  double amount = 0;  // e.g. rows of a step
+  double square =
+      0;  // e.g. rows times the tokens that each attends to; 0: the cost has no such part
+  double cost = 0;
+  double weight = 1;
+};
+
+// A cost as a function of the amount of work, fitted to what was seen: constant, linear and, where
+// an amount is known that grows with the square, quadratic. Pure.
+struct CostCurve {
+  double constant = 0, per_amount = 0, per_square = 0;
+
+  double At(double amount, double square) const {
+    return constant + per_amount * amount + per_square * square;
+  }
+};
+
+// The curve with the least squares of relative errors among those that never fall. nullopt: fewer
+// than three points, or points that tell nothing.
+std::optional<CostCurve> FitCurve(absl::Span<const CurvePoint> points);
+
+// The spread of whole runs around their predictions, over the latest runs.
+class RunSpread {
+ public:
+  static constexpr size_t kKept = 100;
+  // Fewer tell nothing of one in ten.
+  static constexpr size_t kLeast = 10;
+
+  // What a run took over what was predicted.
+  void Add(double ratio);
+  // What nine of ten runs stayed within, over what is predicted; 0: too few were seen.
+  double p90() const { return p90_; }
+
+  // For the store; what cannot be read is skipped.
+  std::string Serialize() const;
+  void Parse(std::string_view text);
+
+ private:
+  std::vector<double> ratios_;  // a ring
+  size_t next_ = 0;
+  double p90_ = 0;
+};
 
 // The numbers are those in the store.
 enum class CostKind {

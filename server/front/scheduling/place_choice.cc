@@ -4,11 +4,21 @@
 #include <algorithm>
 #include <tuple>
 
-#include "server/front/scheduling/places.h"
 #include "server/front/scheduling/queue_order.h"
 #include "server/front/scheduling/run_order.h"
+#include "server/front/scheduling/worker_costs.h"
+#include "server/front/scheduling/worker_table.h"
 
 namespace reel::front {
+
+LookCosts::LookCosts(const WorkerTable& table, const CostModel& costs)
+    : table_(table), costs_(costs), has_several_kinds_(HasSeveralKinds(table)) {}
+
+const Cost& LookCosts::Of(const PlannedJob& job, const FleetWorker& worker) {
+  const auto [known, is_new] = known_.try_emplace({&job, worker.kind()});
+  if (is_new) known->second = CostAt(table_, costs_, worker, job.need);
+  return known->second;
+}
 
 std::optional<size_t> ChoosePlace(absl::Span<const PlaceOption> options, absl::Duration time_left,
                                   absl::Duration waited) {

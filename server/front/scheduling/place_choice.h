@@ -3,16 +3,39 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "server/front/scheduling/look_costs.h"
+#include "server/front/scheduling/cost_model.h"
+#include "server/front/scheduling/planned_job.h"
 #include "server/front/scheduling/run_order.h"
 #include "server/front/scheduling/state.h"
+#include "server/front/scheduling/worker_table.h"
 
 namespace reel::front {
+
+// Costs of waiting jobs at workers during one look at the queue, in which costs do not change:
+// computed once for each job and kind of device.
+// What it is given outlives it.
+class LookCosts {
+ public:
+  LookCosts(const WorkerTable& table, const CostModel& costs);
+
+  const Cost& Of(const PlannedJob& job, const FleetWorker& worker);
+  // Whether workers that are ready are of more than one kind.
+  bool has_several_kinds() const { return has_several_kinds_; }
+
+ private:
+  const WorkerTable& table_;
+  const CostModel& costs_;
+  const bool has_several_kinds_;
+  std::map<std::pair<const PlannedJob*, std::string_view>, Cost> known_;  // by job and kind
+};
 
 // Note: [Mixed pools]
 // Beside single devices there may be a group, or a newer device, that makes a video sooner. A job

@@ -17,7 +17,7 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "server/front/scheduling/priority.h"
+#include "server/front/scheduling/planned_job.h"
 
 namespace reel::front {
 

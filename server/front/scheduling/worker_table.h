@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -13,7 +14,6 @@
 #include "model/pass_work.h"
 #include "server/front/scheduling/fleet_worker.h"
 #include "server/front/scheduling/job_options.h"
-#include "server/front/scheduling/worker_memory.h"
 
 namespace reel::front {
 
@@ -81,5 +81,16 @@ class WorkerTable {
  private:
   bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
 };
+
+// Whether a worker that may run the job has its model, or will soon.
+bool HasModel(const WorkerTable& table, const Need& need);
+// The worker that would load the model of the job on demand, the one with most room; null: none
+// would.
+const FleetWorker* Offering(const WorkerTable& table, const Need& need);
+// Of the worker that has the most memory for the job, with nobody else there; nullopt: it may fit,
+// or nobody knows.
+std::optional<MemoryNeed> FindUnfit(const WorkerTable& table, const Need& need);
+// Whether any worker's memory is accounted for.
+bool CountsMemory(const WorkerTable& table);
 
 }  // namespace reel::front

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models on demand come for those that want them, and make way for each other.
-#include "server/front/scheduling/loads.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "server/errors/error.h"
+#include "server/front/scheduling/plan.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::front {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/scheduling/cost_curve.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "server/front/scheduling/cost_cells.h"
 
 namespace reel::front {
 namespace {

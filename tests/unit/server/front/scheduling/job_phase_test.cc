@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/scheduling/job_phase.h"
-
 #include <gtest/gtest.h>
 
 #include <initializer_list>
 #include <set>
+
+#include "server/front/scheduling/planned_job.h"
 
 namespace reel::front {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/scheduling/run_spread.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "server/front/scheduling/cost_cells.h"
 
 namespace reel::front {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/scheduling/worker_memory.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/scheduling/fleet_worker.h"
 
 namespace reel::front {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/scheduling/job_phase.h"
+#include "server/front/scheduling/planned_job.h"
 
 namespace reel::front {
 namespace {
