@@ -19,7 +19,6 @@
 #include "server/front/app.h"
 #include "server/front/config/default_config.h"
 #include "server/front/config/load_config.h"
-#include "server/front/rpc/grpc_log.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/logging/log.h"
 

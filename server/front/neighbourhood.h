@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/front/api/stream_pump.h"
+#include "server/front/api/stream_driver.h"
 #include "server/front/node/fleet_service.h"
 #include "server/front/rpc/call_context.h"
 

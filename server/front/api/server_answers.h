@@ -8,9 +8,14 @@
 
 #include "reel/v1/server_service.pb.h"
 #include "server/front/api/request_convert.h"
+#include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/job_service.h"
 
 namespace reel::front {
+
+// A fleet as the API shows it.
+v1::GetFleetResponse FleetToProto(const FleetStatus& status);
+v1::FleetCheck CheckToProto(const FleetCheck& check);
 
 // The HTTP door, where one is open.
 struct DoorFacts {

@@ -16,6 +16,12 @@
 
 namespace reel::front {
 
+// Checks that a stream over a video can begin where its reader asks. FAILED_PRECONDITION
+// VIDEO_NOT_READY before success, OUT_OF_RANGE past the end.
+absl::Status CheckDownload(const Job& job, const DownloadRange& range);
+// OUT_OF_RANGE when the video is final and the offset lies past its end.
+absl::Status CheckWatch(const Job& job, const WatchPoint& from);
+
 // What a stream does next.
 enum class StreamStep {
   kWait,     // nothing yet: a Wake will tell

@@ -3,8 +3,7 @@
 
 #include "grpc/health/v1/health.pb.h"
 #include "server/errors/error.h"
-#include "server/front/rpc/call_service.h"
-#include "server/front/rpc/unary_call.h"
+#include "server/front/rpc/request_reactor.h"
 
 namespace reel::front {
 namespace {

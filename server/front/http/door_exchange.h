@@ -13,7 +13,6 @@
 #include "kernels/base/mutex.h"
 #include "server/front/api/call_observer.h"
 #include "server/front/api/stream_driver.h"
-#include "server/front/api/stream_pump.h"
 #include "server/front/http/door_body.h"
 #include "server/front/http/door_message.h"
 

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/api/open_calls.h"
-#include "server/front/api/stream_pump.h"
+#include "server/front/api/stream_driver.h"
 #include "server/front/config/address.h"
 #include "server/front/config/tls_files.h"
 #include "server/front/http/door.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "server/front/api/video_error.h"
+#include "server/front/api/shown_error.h"
 #include "server/front/http/facade_video.h"
 
 namespace reel::front {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
-#include "server/front/api/stream_checks.h"
-#include "server/front/api/video_error.h"
+#include "server/front/api/shown_error.h"
+#include "server/front/api/video_cursor.h"
 
 namespace reel::front {
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/status.h>
 
 #include <chrono>
 #include <string>
@@ -15,10 +16,15 @@
 #include "server/front/config/token_table.h"
 #include "server/front/jobs/reach.h"
 #include "server/front/jobs/video.h"
-#include "server/front/rpc/new_connections.h"
+#include "server/front/rpc/grpc_server.h"
 #include "server/front/rpc/unsent_requests.h"
 
 namespace reel::front {
+
+// An absl::Status as gRPC sends it, with its google.rpc details. A status that was not made by
+// server/errors has no business with a client: it is logged and becomes INTERNAL with a static
+// sentence. CANCELLED is sent as OWNER_LEFT: nobody reads it.
+grpc::Status ToGrpc(const absl::Status& status);
 
 struct CallEnvironment {
   const Authorizer& authorizer;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "reel/v1/video_service.pb.h"
+#include "server/front/rpc/request_reactor.h"
 #include "server/front/rpc/stream_reactor.h"
-#include "server/front/rpc/unary_call.h"
 
 namespace reel::front {
 

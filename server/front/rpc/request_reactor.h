@@ -9,16 +9,24 @@
 // as streams of bytes in both directions, which is the same on the wire.
 #pragma once
 
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/impl/codegen/server_callback_handlers.h>
+#include <grpcpp/impl/service_type.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <list>
+#include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/api/method_table.h"
 #include "server/front/rpc/call_context.h"
 #include "server/front/rpc/unsent_requests.h"
 
@@ -96,6 +104,104 @@ class RequestReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, Response
   grpc::ByteBuffer bytes_;
   std::atomic<int64_t> ticket_ = 0;
   std::atomic<bool> served_ = false, cancelled_ = false;
+};
+
+// A unary RPC whose answer comes later, from another thread.
+template <typename Response>
+class UnaryCall;
+
+// Ends its call exactly once: by End, or with INTERNAL when it is dropped unanswered. Move-only.
+template <typename Response>
+class PendingUnary {
+ public:
+  explicit PendingUnary(UnaryCall<Response>& call) : call_(&call) {}
+  PendingUnary(PendingUnary&& other) noexcept : call_(std::exchange(other.call_, nullptr)) {}
+  PendingUnary& operator=(PendingUnary&&) = delete;
+  ~PendingUnary() {
+    if (call_ != nullptr) {
+      call_->End(
+          MakeError(Reason::kInternal, "An error inside the server: the call produced no answer"));
+    }
+  }
+
+  void End(const absl::Status& status) { std::exchange(call_, nullptr)->End(status); }
+  // What an End that is OK sends.
+  Response& response() { return call_->response_; }
+  CallContext& context() { return call_->context_; }
+
+ private:
+  UnaryCall<Response>* call_;
+};
+
+// Frees itself when gRPC is done. Cancellation changes nothing: the answer comes all the same.
+template <typename Response>
+class UnaryCall final : public RequestReactor<Response> {
+ public:
+  using Serve = std::function<void(const grpc::ByteBuffer& request, PendingUnary<Response>)>;
+  UnaryCall(const CallEnvironment& environment, grpc::CallbackServerContext& server_context,
+            Method method, Serve serve)
+      : RequestReactor<Response>(environment, server_context, method), serve_(std::move(serve)) {}
+
+ private:
+  friend class PendingUnary<Response>;
+  ~UnaryCall() override = default;
+
+  void OnRequest(const grpc::ByteBuffer& bytes) override {
+    serve_(bytes, PendingUnary<Response>(*this));
+  }
+  void Refuse(const absl::Status& why) override { End(why); }
+  void OnDone() override { delete this; }
+
+  void End(const absl::Status& status) {
+    if (!status.ok()) return this->Finish(this->context_.End(status));
+    this->context_.Sent();
+    this->StartWriteAndFinish(&response_, grpc::WriteOptions(), this->context_.End(status));
+  }
+
+  const Serve serve_;
+  Response response_;
+};
+
+// Serves a unary call: `serve(request, pending)` where the request could be decoded.
+template <typename Request, typename Response, typename ServeRequest>
+UnaryCall<Response>* ServeUnary(const CallEnvironment& environment,
+                                grpc::CallbackServerContext* context, Method method,
+                                ServeRequest serve) {
+  const auto decode_and_serve = [serve = std::move(serve)](const grpc::ByteBuffer& bytes,
+                                                           PendingUnary<Response> pending) {
+    auto request = DecodeRequest<Request>(bytes);
+    if (!request.ok()) {
+      pending.context().Unserved(request.status());
+      return pending.End(request.status());
+    }
+    serve(*request, std::move(pending));
+  };
+  auto* call = new UnaryCall<Response>(environment, *context, method, decode_and_serve);
+  call->Await();
+  return call;
+}
+
+// A gRPC service whose methods begin with their headers. It does what generated services do, but
+// declares every method as a stream of bytes in (Note: [Requests are ours to read]).
+// Filled by its subclass's constructor; gRPC calls it from any thread.
+class CallService : public grpc::Service {
+ protected:
+  template <typename Response>
+  using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, Response>;
+
+  // `begin` makes the call's reactor, which frees itself.
+  template <typename Response>
+  void Serve(Method method, std::function<Reactor<Response>*(grpc::CallbackServerContext*)> begin) {
+    using Handler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, Response>;
+    const MethodRow& row = RowOf(method);
+    paths_.push_back(absl::StrCat("/", std::string(row.service), "/", std::string(row.name)));
+    AddMethod(new grpc::internal::RpcServiceMethod(
+        paths_.back().c_str(), grpc::internal::RpcMethod::BIDI_STREAMING, nullptr));
+    MarkMethodRawCallback(static_cast<int>(paths_.size()) - 1, new Handler(std::move(begin)));
+  }
+
+ private:
+  std::list<std::string> paths_;  // gRPC keeps pointers to them
 };
 
 }  // namespace reel::front

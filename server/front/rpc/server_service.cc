@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "reel/v1/server_service.pb.h"
-#include "server/front/api/fleet_convert.h"
-#include "server/front/rpc/call_service.h"
-#include "server/front/rpc/unary_call.h"
+#include "server/front/api/server_answers.h"
+#include "server/front/rpc/request_reactor.h"
 
 namespace reel::front {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gRPC's half of a server stream: hands a driver's writes to gRPC and gRPC's events to the driver.
+// gRPC's half of a server stream: hands a driver's writes to gRPC and gRPC's events to the driver;
+// and the messages of each streaming RPC.
 #pragma once
 
 #include <functional>
@@ -7,7 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "reel/v1/video_service.pb.h"
+#include "server/front/api/request_convert.h"
 #include "server/front/api/stream_driver.h"
+#include "server/front/api/video_cursor.h"
 #include "server/front/rpc/request_reactor.h"
 
 namespace reel::front {
@@ -117,6 +121,49 @@ class StreamReactor final : public RequestReactor<Response>, private StreamCall 
   Response message_;
   int64_t buffered_ = 0;  // set before a write, read at its end
   bool started_ = false;  // under the driver's lock
+};
+
+// The messages of each streaming RPC.
+class GenerateSource final : public MessageSource<v1::GenerateVideoResponse> {
+ public:
+  GenerateSource(std::shared_ptr<Job> job, const WatchPoint& from);
+  StreamStep Next(v1::GenerateVideoResponse& message, absl::Status& end) override;
+  // Measures the first event and the first bytes.
+  void Sending(const v1::GenerateVideoResponse& message, CallContext& context) override;
+  std::string video() const override { return id_; }
+
+ private:
+  const std::string id_;
+  VideoCursor cursor_;
+  bool any_event_ = false, any_chunk_ = false;
+};
+
+class WatchSource final : public MessageSource<v1::WatchVideoResponse> {
+ public:
+  WatchSource(std::shared_ptr<Job> job, const WatchPoint& from);
+  StreamStep Next(v1::WatchVideoResponse& message, absl::Status& end) override;
+  void Sending(const v1::WatchVideoResponse& message, CallContext& context) override;
+  std::string video() const override { return id_; }
+
+ private:
+  const std::string id_;
+  VideoCursor cursor_;
+};
+
+class DownloadSource final : public MessageSource<v1::DownloadVideoResponse> {
+ public:
+  // `range` has passed CheckDownload.
+  DownloadSource(std::shared_ptr<Job> job, const DownloadRange& range);
+  StreamStep Next(v1::DownloadVideoResponse& message, absl::Status& end) override;
+  void Sending(const v1::DownloadVideoResponse&, CallContext&) override {}
+  std::string video() const override { return range_.id; }
+
+ private:
+  const std::shared_ptr<Job> job_;
+  const DownloadRange range_;
+  const int64_t end_;  // one behind the last byte
+  int64_t offset_;
+  bool last_sent_ = false;
 };
 
 }  // namespace reel::front

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "server/front/api/bound_call.h"
-#include "server/front/api/stream_checks.h"
+#include "server/front/api/open_calls.h"
 #include "server/front/api/video_answers.h"
 #include "server/front/api/video_convert.h"
+#include "server/front/api/video_cursor.h"
 #include "server/front/rpc/call_door.h"
-#include "server/front/rpc/call_service.h"
-#include "server/front/rpc/stream_sources.h"
+#include "server/front/rpc/request_reactor.h"
+#include "server/front/rpc/stream_reactor.h"
 
 namespace reel::front {
 namespace {

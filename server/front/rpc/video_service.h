@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "server/front/api/request_convert.h"
-#include "server/front/api/stream_pump.h"
+#include "server/front/api/stream_driver.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/rpc/call_context.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/api/bound_call.h"
-
 #include <gtest/gtest.h>
 
+#include "server/front/api/open_calls.h"
 #include "tests/fakes/fake_job_service.h"
 
 namespace reel::front {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/api/fleet_convert.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/api/server_answers.h"
 
 namespace reel::front {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/api/stream_checks.h"
-
 #include <gtest/gtest.h>
 
 #include "server/errors/error.h"
+#include "server/front/api/video_cursor.h"
 #include "tests/fakes/scripted_job.h"
 
 namespace reel::front {

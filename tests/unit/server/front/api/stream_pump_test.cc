@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/api/stream_pump.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/api/stream_driver.h"
 
 namespace reel::front {
 namespace {

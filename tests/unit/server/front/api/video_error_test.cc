@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/api/video_error.h"
-
 #include <gtest/gtest.h>
 
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/errors/error.h"
+#include "server/front/api/shown_error.h"
 
 namespace reel::front {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/rpc/grpc_log.h"
-
 #include <gmock/gmock.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <gtest/gtest.h>
+
+#include "server/front/rpc/grpc_server.h"
 
 namespace reel::front {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/rpc/new_connections.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "server/front/rpc/grpc_server.h"
 
 namespace reel::front {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/rpc/status_convert.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "server/errors/error.h"
+#include "server/front/rpc/call_context.h"
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
 namespace reel::front {

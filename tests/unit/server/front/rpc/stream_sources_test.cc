@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/rpc/stream_sources.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "server/errors/error.h"
+#include "server/front/rpc/stream_reactor.h"
 #include "tests/fakes/scripted_job.h"
 
 namespace reel::front {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/rpc/stream_sources.h"
+#include "server/front/rpc/stream_reactor.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +8,7 @@
 #include "server/errors/error.h"
 
 namespace reel::front {
+
 GenerateSource::GenerateSource(std::shared_ptr<Job> job, const WatchPoint& from)
     : id_(from.id), cursor_(std::move(job), from) {}
 
