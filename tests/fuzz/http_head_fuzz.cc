@@ -5,11 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "server/front/http/byte_range.h"
-#include "server/front/http/door_head.h"
 #include "server/front/http/door_message.h"
-#include "server/front/http/door_query.h"
-#include "server/front/http/request_key.h"
+#include "server/front/http/door_request.h"
+#include "server/front/http/media_body.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view received(reinterpret_cast<const char*>(data), size);

@@ -14,15 +14,14 @@
 #include "server/front/api/video_answers.h"
 #include "server/front/api/video_convert.h"
 #include "server/front/http/door_error.h"
-#include "server/front/http/door_head.h"
 #include "server/front/http/door_json.h"
-#include "server/front/http/door_query.h"
+#include "server/front/http/door_message.h"
+#include "server/front/http/door_request.h"
 #include "server/front/http/event_body.h"
 #include "server/front/http/form_body.h"
 #include "server/front/http/media_body.h"
 #include "server/front/http/openapi.h"
 #include "server/front/http/page_files.h"
-#include "server/front/http/request_key.h"
 
 namespace reel::front {
 namespace {

@@ -12,9 +12,8 @@
 #include "server/front/http/door_exchange.h"
 #include "server/front/http/door_guard.h"
 #include "server/front/http/door_request.h"
+#include "server/front/http/event_body.h"
 #include "server/front/http/facade.h"
-#include "server/front/http/progress_texts.h"
-#include "server/front/http/tenant_streams.h"
 
 namespace reel::front {
 

@@ -8,7 +8,7 @@
 #include "server/errors/error.h"
 #include "server/front/api/call_identity.h"
 #include "server/front/http/door_error.h"
-#include "server/front/http/door_head.h"
+#include "server/front/http/door_message.h"
 #include "server/logging/log.h"
 #include "server/logging/tenant_hash.h"
 #include <boost/asio/buffer.hpp>

@@ -4,19 +4,40 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "server/front/api/call_observer.h"
 #include "server/front/api/stream_driver.h"
-#include "server/front/http/door_body.h"
 #include "server/front/http/door_message.h"
 
 namespace reel::front {
+
+// Counts each tenant's open streams at the door, and limits them.
+// Thread-safe.
+class TenantStreams {
+ public:
+  // `most`: of one tenant's; 0: any number.
+  explicit TenantStreams(int most);
+
+  // A place, for as long as it is held; it may outlive this. TENANT_QUOTA where all are taken.
+  absl::StatusOr<std::shared_ptr<const void>> Take(const std::string& tenant) const;
+
+ private:
+  struct Open {
+    Mutex mutex;
+    std::map<std::string, int> count ABSL_GUARDED_BY(mutex);
+  };
+
+  const int most_;
+  const std::shared_ptr<Open> open_;
+};
 
 // What a connection does next for its exchange.
 struct DoorWork {

@@ -2,21 +2,50 @@
 // The API's messages as proto3 JSON.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/resolve.h"
 
 namespace google::protobuf {
 class Message;
 }
 
 namespace reel::front {
+
+// Finds names that an object of a JSON text has twice, while the text is parsed: parsers keep the
+// last value, or merge both, and say nothing.
+// Sees the parser's events. Costs time and memory in the length of the text.
+class RepeatedNames {
+ public:
+  // A callback of nlohmann::json::parse, which keeps everything.
+  void See(nlohmann::json::parse_event_t event, const nlohmann::json& parsed);
+  // Of the first few names, with their paths as they were sent.
+  const std::vector<model::FieldViolation>& violations() const { return violations_; }
+
+ private:
+  // An object or array that is open.
+  struct Level {
+    bool is_array = false;
+    size_t members = 0;  // of an array, begun so far
+    std::set<std::string> names;
+    std::string name;  // of an object's member that is being read
+  };
+  void BeginValue();
+  void TakeName(const std::string& name);
+  std::string Path() const;
+
+  std::vector<Level> open_;
+  std::vector<model::FieldViolation> violations_;
+};
 
 // lowerCamelCase, 64-bit numbers as strings, enums by name, bytes as base64; one line.
 std::string WriteJson(const google::protobuf::Message& message);

@@ -10,12 +10,33 @@
 #include "absl/time/time.h"
 #include "server/front/api/open_calls.h"
 #include "server/front/api/stream_driver.h"
+#include "server/front/api/tls_watch.h"
 #include "server/front/config/address.h"
 #include "server/front/config/tls_files.h"
 #include "server/front/http/door.h"
 #include "server/front/http/door_observer.h"
+#include <boost/asio/ssl/context.hpp>
 
 namespace reel::front {
+
+// The certificate that the door shows, and whose clients it takes: looked at for each connection.
+// Confined to the loop's thread, but for Make.
+class DoorTls {
+ public:
+  // INVALID_ARGUMENT names every problem of the files; later ones are logged, and the last good
+  // files serve on.
+  static absl::StatusOr<std::unique_ptr<DoorTls>> Make(const TlsOptions& options);
+
+  // Of a connection that begins now.
+  boost::asio::ssl::context& Current();
+
+ private:
+  explicit DoorTls(const TlsOptions& options) : watch_(options, {}) {}
+  void Take(const std::optional<TlsFiles>& fresh);
+
+  TlsWatch watch_;
+  std::unique_ptr<boost::asio::ssl::context> context_;
+};
 
 struct DoorLimits {
   absl::Duration head = absl::Seconds(5);     // all of it

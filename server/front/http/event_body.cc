@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/http/event_body.h"
 
+#include <functional>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,23 @@
 #include "server/front/http/door_json.h"
 
 namespace reel::front {
+
+ProgressTexts::Text ProgressTexts::Of(std::string_view video, uint64_t sequence,
+                                      absl::FunctionRef<std::string()> make) {
+  const size_t place = (std::hash<std::string_view>()(video) + sequence) % kEntries;
+  {
+    MutexLock lock(mutex_);
+    const Entry& entry = entries_[place];
+    if (entry.text != nullptr && entry.sequence == sequence && entry.video == video) {
+      return entry.text;
+    }
+  }
+  auto text = std::make_shared<const std::string>(make());
+  MutexLock lock(mutex_);
+  entries_[place] = {std::string(video), sequence, text};
+  return text;
+}
+
 namespace {
 
 constexpr char kFirstLine[] = "retry: 2000\n\n";

@@ -17,12 +17,9 @@
 #include "server/front/api/open_calls.h"
 #include "server/front/api/video_cursor.h"
 #include "server/front/http/door_error.h"
-#include "server/front/http/door_query.h"
+#include "server/front/http/door_request.h"
 #include "server/front/http/facade_bodies.h"
 #include "server/front/http/facade_fields.h"
-#include "server/front/http/facade_list.h"
-#include "server/front/http/facade_video.h"
-#include "server/front/http/request_key.h"
 
 namespace reel::front {
 namespace {

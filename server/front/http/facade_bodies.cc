@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/http/facade_bodies.h"
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/errors/error.h"
 #include "server/front/api/shown_error.h"
-#include "server/front/http/facade_video.h"
 
 namespace reel::front {
 
@@ -52,6 +58,230 @@ DoorReply FinishedMedia::Head() const {
   head.Add("Server-Timing", ServerTimingOf(*video.stats));
   head.Add("X-Inference-Time-S", absl::StrFormat("%.3f", InferenceSecondsOf(*video.stats)));
   return head;
+}
+
+namespace {
+
+constexpr int kPageSize = 200;
+constexpr int kMostPages = 50;
+
+// From the newest video down to the one that the page follows, or to the oldest.
+struct Walk {
+  JobService& jobs;
+  const FacadeListAsk ask;
+  ListQuery query;
+  Answer<ListPage> done;
+  std::vector<Video> kept;  // the last ones that were seen, one more than asked for
+  int pages = 0;
+
+  bool Ends(const Video& video) const {
+    return ask.after && (video.id == ask.after->id || video.create_time < ask.after->create_time);
+  }
+  // False: this was the last one.
+  bool See(ListPage page) {
+    for (Video& video : page.videos) {
+      if (Ends(video)) return false;
+      if (kept.size() > static_cast<size_t>(ask.limit)) kept.erase(kept.begin());
+      kept.push_back(std::move(video));
+    }
+    return page.more && !page.videos.empty();
+  }
+  void Finish() {
+    ListPage page;
+    page.videos.assign(std::make_move_iterator(kept.rbegin()),
+                       std::make_move_iterator(kept.rend()));
+    page.more = page.videos.size() > static_cast<size_t>(ask.limit);
+    if (page.more) page.videos.pop_back();
+    done(std::move(page));
+  }
+};
+
+void Step(std::shared_ptr<Walk> walk) {
+  if (++walk->pages > kMostPages) {
+    return walk->done(
+        MakeInvalid(Reason::kInvalidRequest,
+                    {{"order", absl::StrCat("asc needs at most ", kMostPages * kPageSize,
+                                            " videos; there are more, use desc")}}));
+  }
+  walk->jobs.List(walk->query, [walk](absl::StatusOr<ListPage> page) {
+    if (!page.ok()) return walk->done(page.status());
+    if (!page->videos.empty()) {
+      walk->query.before_time = page->videos.back().create_time;
+      walk->query.before_id = page->videos.back().id;
+    }
+    if (!walk->See(*std::move(page))) return walk->Finish();
+    Step(walk);
+  });
+}
+
+}  // namespace
+
+void ListForFacade(JobService& jobs, const FacadeListAsk& ask, Answer<ListPage> done) {
+  ListQuery query;
+  query.reach = ask.reach;
+  if (ask.oldest_first && !jobs.ListsOldestFirst()) {
+    query.page_size = kPageSize;
+    return Step(std::make_shared<Walk>(Walk{jobs, ask, query, std::move(done), {}}));
+  }
+  query.page_size = ask.limit;
+  query.oldest_first = ask.oldest_first;
+  if (ask.after) {
+    query.before_time = ask.after->create_time;
+    query.before_id = ask.after->id;
+  }
+  jobs.List(std::move(query), std::move(done));
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+const char* StatusOf(VideoState state) {
+  switch (state) {
+    case VideoState::kQueued:
+      return "queued";
+    case VideoState::kRunning:
+      return "in_progress";
+    case VideoState::kSucceeded:
+      return "completed";
+    case VideoState::kFailed:
+    case VideoState::kCancelled:
+      return "failed";
+  }
+  return "failed";
+}
+
+Json TimeOf(absl::Time time) {
+  if (time == absl::InfinitePast() || time == absl::InfiniteFuture()) return nullptr;
+  return absl::ToUnixSeconds(time);
+}
+
+Json ErrorOf(const Video& video) {
+  if (video.error.ok()) return nullptr;
+  const absl::Status shown = ShownToClients(video.error);
+  const Reason reason = ReasonOf(shown).value_or(Reason::kInternal);
+  return {{"code", std::string(Describe(reason).name)}, {"message", std::string(shown.message())}};
+}
+
+Json NoticesOf(const Video& video, const std::string& more) {
+  Json notices = Json::array();
+  if (!more.empty()) notices.push_back({{"code", "SECONDS_AS_FRAMES"}, {"message", more}});
+  for (const model::Notice& notice : video.notices) {
+    notices.push_back({{"code", notice.code}, {"message", notice.message}});
+  }
+  return notices;
+}
+
+double Seconds(absl::Duration time) { return absl::ToDoubleSeconds(time); }
+
+void AddStats(const model::RunStats& stats, Json& json) {
+  json["inference_time_s"] = InferenceSecondsOf(stats);
+  json["peak_memory_mb"] =
+      static_cast<double>(std::max<int64_t>(0, stats.peak_memory_bytes)) / (1 << 20);
+  json["stage_durations"] = {{"text_encode", Seconds(stats.text_encode)},
+                             {"denoise", Seconds(stats.denoise)},
+                             {"decode", Seconds(stats.decode)},
+                             {"encode", Seconds(stats.encode_exposed)}};
+  Json kernels = Json::array();
+  for (const kernels::VariantUse& use : stats.kernels) {
+    kernels.push_back({{"op", use.op}, {"variant", use.variant}, {"calls", use.calls}});
+  }
+  json["kernels"] = std::move(kernels);
+}
+
+Json JsonOf(const Video& video, const std::string& notice) {
+  const model::GenerationSpec& spec = video.spec;
+  const double duration = spec.frame_rate > 0 ? spec.num_frames / spec.frame_rate : 0;
+  const bool done = video.state == VideoState::kSucceeded;
+  const int progress = static_cast<int>(100 * video.progress.fraction);
+  const auto seconds = static_cast<int64_t>(std::max(1.0, std::round(duration)));
+  Json json = {
+      {"id", video.id},
+      {"object", "video"},
+      {"model", spec.model},
+      {"status", StatusOf(video.state)},
+      {"progress", done ? 100 : std::clamp(progress, 0, 99)},
+      {"created_at", TimeOf(video.create_time)},
+      {"completed_at", done ? TimeOf(video.end_time) : Json()},
+      {"expires_at", TimeOf(video.expire_time)},
+      {"prompt", spec.prompt},
+      {"size", absl::StrCat(spec.width, "x", spec.height)},
+      {"seconds", absl::StrCat(seconds)},
+      {"remixed_from_video_id", nullptr},
+      {"error", ErrorOf(video)},
+      {"seed", spec.seed.value_or(0)},
+      {"fps", spec.frame_rate},
+      {"num_frames", spec.num_frames},
+      {"num_inference_steps", spec.num_steps()},
+      {"guidance_scale", spec.guidance_scale.value_or(1)},
+      {"duration_s", duration},
+      {"num_outputs", 1},
+      {"quality", "standard"},
+      {"media_type", video.media.content_type},
+      {"queue_position", video.progress.queue_position},
+      {"notices", NoticesOf(video, notice)},
+  };
+  if (IsFinal(video.state) && video.stats) AddStats(*video.stats, json);
+  return json;
+}
+
+Json JsonOfModel(const ServedModel& model, int64_t created) {
+  return {{"id", model.card.name}, {"object", "model"}, {"created", created}, {"owned_by", "reel"}};
+}
+
+}  // namespace
+
+double InferenceSecondsOf(const model::RunStats& stats) {
+  return std::max(0.0, Seconds(stats.total - stats.queued));
+}
+
+std::string FacadeVideoJson(const Video& video, const std::string& notice) {
+  return Dump(JsonOf(video, notice));
+}
+
+std::string FacadeListJson(const std::vector<Video>& videos, bool more) {
+  Json data = Json::array();
+  for (const Video& video : videos) data.push_back(JsonOf(video, ""));
+  const auto id = [&](const Video& video) { return Json(video.id); };
+  return Dump({{"object", "list"},
+               {"first_id", videos.empty() ? Json() : id(videos.front())},
+               {"last_id", videos.empty() ? Json() : id(videos.back())},
+               {"has_more", more},
+               {"data", std::move(data)}});
+}
+
+std::string FacadeDeletedJson(const std::string& id) {
+  return Dump({{"id", id}, {"object", "video.deleted"}, {"deleted", true}});
+}
+
+std::string FacadeModelJson(const ServedModel& model, int64_t created) {
+  return Dump(JsonOfModel(model, created));
+}
+
+std::string FacadeModelsJson(const std::vector<ServedModel>& models, int64_t created) {
+  Json data = Json::array();
+  for (const ServedModel& model : models) data.push_back(JsonOfModel(model, created));
+  return Dump({{"object", "list"}, {"data", std::move(data)}});
+}
+
+std::string FacadeModelInfoJson(const std::string& model) {
+  return Dump({{"model_path", model}, {"is_generation", true}});
+}
+
+std::string FacadeHealthJson(bool ready) { return Dump({{"status", ready ? "ok" : "not ready"}}); }
+
+std::string ServerTimingOf(const model::RunStats& stats) {
+  const auto ms = [](absl::Duration time) { return absl::ToDoubleMilliseconds(time); };
+  const double generation = 1000 * InferenceSecondsOf(stats);
+  return absl::StrFormat(
+      "generation;dur=%.1f, server_gen;dur=%.1f, pre_denoise;dur=%.1f, denoise;dur=%.1f, "
+      "post_denoise;dur=%.1f",
+      generation, generation, ms(stats.text_encode), ms(stats.denoise),
+      ms(stats.decode + stats.encode_exposed));
 }
 
 }  // namespace reel::front

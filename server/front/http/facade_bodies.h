@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies of the facade that wait for a video.
+// Replies of the facade: videos and models as the OpenAI videos API shows them, pages of them, and
+// those that wait for a video.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "server/front/http/media_body.h"
+#include "server/front/jobs/job_service.h"
 
 namespace reel::front {
 
@@ -49,5 +54,34 @@ class FinishedMedia final : public DoorBody {
   const std::shared_ptr<Job> job_;
   MediaBody media_;
 };
+
+// A page of videos in either order. A fleet lists the newest first alone: for the oldest ones its
+// pages are walked.
+struct FacadeListAsk {
+  Reach reach;
+  std::optional<Video> after;  // the last one of the page before
+  int limit = 20;
+  bool oldest_first = false;
+};
+
+// `jobs` outlives the answer. INVALID_REQUEST where there are too many to be walked.
+void ListForFacade(JobService& jobs, const FacadeListAsk& ask, Answer<ListPage> done);
+
+// The object `video`. `notice`: one more, where it is not empty.
+std::string FacadeVideoJson(const Video& video, const std::string& notice = "");
+// `videos` in their order.
+std::string FacadeListJson(const std::vector<Video>& videos, bool more);
+std::string FacadeDeletedJson(const std::string& id);
+std::string FacadeModelJson(const ServedModel& model, int64_t created);
+std::string FacadeModelsJson(const std::vector<ServedModel>& models, int64_t created);
+
+// The model that is served unless one is named.
+std::string FacadeModelInfoJson(const std::string& model);
+std::string FacadeHealthJson(bool ready);
+
+// Server-Timing of a finished video, in ms.
+std::string ServerTimingOf(const model::RunStats& stats);
+// Seconds, without the time in the queue.
+double InferenceSecondsOf(const model::RunStats& stats);
 
 }  // namespace reel::front

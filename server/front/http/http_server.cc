@@ -12,8 +12,7 @@
 
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
-#include "server/front/http/door_head.h"
-#include "server/front/http/http_listener.h"
+#include "server/front/http/door_message.h"
 #include "server/front/http/http_stream.h"
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client's connection, plain or with TLS, as Boost.Asio and Beast read and write it.
+// A TCP socket that listens, and a client's connection, plain or with TLS, as Boost.Asio and Beast
+// read and write it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/front/config/address.h"
+#include "server/front/workers/file_descriptor.h"
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -19,6 +23,11 @@
 
 namespace reel::front {
 
+// Listens. Does not block. UNAVAILABLE when the address is taken or not of this machine. Sets the
+// port where that was 0.
+absl::StatusOr<FileDescriptor> ListenOn(Address& address);
+
+// A client's connection, plain or with TLS, as Boost.Asio and Beast read and write it.
 // Confined to its listener's thread. One read and one write may be under way at a time.
 class HttpStream {
  public:

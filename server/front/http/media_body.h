@@ -2,15 +2,29 @@
 // A video's file, whole, in ranges, or while it grows.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "server/front/http/byte_range.h"
-#include "server/front/http/door_body.h"
+#include "server/front/http/door_message.h"
 #include "server/front/jobs/job.h"
 
 namespace reel::front {
+
+// The Range field of a request for media.
+struct ByteRange {
+  int64_t first = 0;
+  std::optional<int64_t> last;  // none: open
+  bool suffix = false;          // the last `first` bytes
+
+  // RFC 8673: from `first` on, for as long as the file grows.
+  bool follows() const { return last && *last >= (int64_t{1} << 53) - 1; }
+};
+
+// None where the field is to be passed over: another unit, several ranges, no such text.
+std::optional<ByteRange> ParseByteRange(std::string_view field);
 
 struct MediaAsk {
   std::string id;

@@ -13,7 +13,6 @@
 #include "reel/v1/server_service.pb.h"
 #include "reel/v1/video_service.pb.h"
 #include "server/front/http/door_routes.h"
-#include "server/front/http/openapi_facade.h"
 #include "server/front/http/openapi_schema.h"
 
 namespace reel::front {

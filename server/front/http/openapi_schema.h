@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemas (JSON Schema 2020-12) of the API's messages, and of JSON of which there are examples.
+// Schemas (JSON Schema 2020-12) of the API's messages, of JSON of which there are examples, and of
+// the OpenAI shape.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
+
+#include "server/front/http/door_routes.h"
 
 namespace google::protobuf {
 class Descriptor;
@@ -21,5 +24,17 @@ nlohmann::json AddMessageSchema(const google::protobuf::Descriptor& type, nlohma
 // Of what all of `examples` are: members that every one has are required, a member that is null in
 // one may be null. A list is told by its elements, of all examples together.
 nlohmann::json SchemaOfExamples(const std::vector<nlohmann::json>& examples);
+
+// Schemas of the OpenAI shape: requests from its words, replies from examples of them.
+
+inline constexpr char kFacadeRequest[] = "openai.CreateVideoRequest";
+inline constexpr char kFacadeForm[] = "openai.CreateVideoForm";  // the same as a form
+inline constexpr char kFacadeError[] = "openai.Error";
+inline constexpr char kNativeError[] = "reel.Error";
+
+void AddFacadeSchemas(nlohmann::json& schemas);
+
+// The name of the schema of the JSON that a route answers with; empty: no JSON of the OpenAI shape.
+std::string FacadeReplyOf(DoorRoute route);
 
 }  // namespace reel::front

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/byte_range.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "server/front/http/media_body.h"
 
 namespace reel::front {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/door_head.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/http/door_message.h"
 
 namespace reel::front {
 namespace {

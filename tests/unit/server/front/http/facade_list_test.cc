@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/facade_list.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "server/front/http/facade_bodies.h"
 #include "tests/fakes/fake_job_service.h"
 
 namespace reel::front {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/facade_video.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "server/errors/error.h"
+#include "server/front/http/facade_bodies.h"
 
 namespace reel::front {
 namespace {

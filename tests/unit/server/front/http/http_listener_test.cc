@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/http_listener.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "server/front/http/http_stream.h"
 
 namespace reel::front {
 namespace {

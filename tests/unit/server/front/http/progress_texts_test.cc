@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/progress_texts.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "server/front/http/event_body.h"
 
 namespace reel::front {
 namespace {

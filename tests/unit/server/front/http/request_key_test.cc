@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/request_key.h"
-
 #include <gtest/gtest.h>
 
 #include "absl/time/clock.h"
 #include "server/front/api/call_identity.h"
+#include "server/front/http/door_request.h"
 
 namespace reel::front {
 namespace {

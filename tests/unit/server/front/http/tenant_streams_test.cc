@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/tenant_streams.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <vector>
 
 #include "server/errors/error.h"
+#include "server/front/http/door_exchange.h"
 
 namespace reel::front {
 namespace {
