@@ -20,7 +20,7 @@
 #include "server/front/fleet/embedded_log.h"
 #include "server/front/fleet/nats_port.h"
 #include "server/front/folder_take_over.h"
-#include "server/front/jobs/replica.h"
+#include "server/front/jobs/video_id.h"
 #include "server/front/objects/file_store.h"
 #include "server/front/objects/s3_store.h"
 #include "server/front/rpc/grpc_server.h"

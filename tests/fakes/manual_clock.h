@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/base/mutex.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/timer_queue.h"
 
 namespace reel::testing {
 

@@ -66,7 +66,7 @@ TEST(Fault, BadNumbersNeverLeave) {
   EXPECT_TRUE(calls.Generate(SmallSpec("fine")).status.ok());
 }
 
-// Of the card's short steps: the watchdog's floor (server/front/jobs/step_limits.cc).
+// Of the card's short steps: the watchdog's floor (server/front/jobs/slots.cc).
 constexpr absl::Duration kWatchdog = absl::Seconds(5);
 
 TEST(Fault, AHangEndsAtTheWatchdogAndTheNextJobRuns) {

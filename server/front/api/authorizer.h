@@ -9,7 +9,7 @@
 #include "kernels/base/mutex.h"
 #include "server/front/api/method_table.h"
 #include "server/front/config/token_table.h"
-#include "server/front/jobs/reach.h"
+#include "server/front/jobs/video.h"
 
 namespace reel::front {
 

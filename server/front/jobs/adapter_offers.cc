@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/dispatch/kernel_catalog.h"
 #include "server/errors/error.h"
 
 namespace reel::front {
@@ -31,6 +32,18 @@ absl::Status FindAdapters(const model::ModelCard* card, model::GenerationSpec& s
                                   wanted.name));
   }
   return absl::OkStatus();
+}
+
+std::vector<absl::StatusOr<kernels::KernelPlan>> KernelsElsewhere::Plans(
+    const Need& need, const model::ModelCard* card) const {
+  std::vector<absl::StatusOr<kernels::KernelPlan>> plans;
+  const auto lists = lists_.find(need.model);
+  if (lists == lists_.end() || !need.worker.empty()) return plans;
+  const auto calls = card == nullptr ? std::vector<kernels::KernelCall>() : card->calls;
+  for (const auto& list : lists->second) {
+    plans.push_back(kernels::MakePlan(list, need.profile, need.variants, calls));
+  }
+  return plans;
 }
 
 }  // namespace reel::front

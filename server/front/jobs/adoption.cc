@@ -1,13 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/adoption.h"
 
+#include <algorithm>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/video_id.h"
 #include "server/front/scheduling/run_order.h"
+#include "server/front/scheduling/worker_costs.h"
 
 namespace reel::front {
+
+void Reservations::Reserve(NewJob request, bool reaped, Answer<Video> done) {
+  auto checked = quotes_.Check(request);
+  absl::Status refused = checked.status();
+  absl::StatusOr<Outlook> outlook = Outlook();
+  if (refused.ok()) outlook = quotes_.CheckLoad(request, *checked);
+  refused.Update(outlook.status());
+  if (!reaped && ReasonOf(refused) == Reason::kStoreFull) {
+    // What has expired makes room first.
+    return stored_.Reap([this, request = std::move(request), done = std::move(done)]() mutable {
+      Reserve(std::move(request), true, std::move(done));
+    });
+  }
+  if (!refused.ok()) return done(std::move(refused));
+  Video video = NewVideo(request, *checked, ports_.clock.Wall());
+  video.id = NewVideoId(state_.replica.name());
+  state_.jobs.Add(Make(request, *std::move(checked), video)).told = *outlook;
+  done(std::move(video));
+}
+
+void Reservations::Drop(const std::string& id) {
+  const ActiveJob* const job = state_.jobs.Find(id);
+  if (job != nullptr && job->phase() == Phase::kReserved) state_.jobs.Remove(id);
+}
+
+ActiveJob Reservations::Make(const NewJob& request, CheckedRequest checked, Video video) const {
+  ActiveJob job(Phase::kReserved);
+  job.id = video.id;
+  job.tenant = video.tenant;
+  job.priority = video.priority;
+  job.streamed = request.bound;
+  job.log = std::make_shared<LoggedJob>(std::move(video), 0, ports_.media);
+  job.reserved_bytes = quotes_.Reservation(request, checked);
+  job.need = std::move(checked.need);
+  job.cost = checked.cost;
+  job.pool = checked.pool;
+  job.devices = checked.devices();
+  job.condition_bytes = checked.condition_bytes;
+  job.accepted = job.last_event = job.stage_since = ports_.clock.Monotonic();
+  job.deadline = job.accepted + checked.timeout;
+  return job;
+}
+
+ActiveJob Revival::Revive(JobRow row, const Video& video, uint64_t after,
+                          int64_t condition_bytes) const {
+  const absl::Duration now = ports_.clock.Monotonic();
+  ActiveJob job(Phase::kQueued);
+  job.id = row.id;
+  job.tenant = row.tenant;
+  job.attempt = row.attempt;
+  job.row = std::move(row);
+  job.row.video.clear();
+  job.priority = video.priority;
+  job.log = std::make_shared<LoggedJob>(video, after, ports_.media);
+  const absl::Duration asked = video.deadline - video.create_time;
+  const absl::Duration left = std::clamp(video.deadline - ports_.clock.Wall(), absl::ZeroDuration(),
+                                         std::max(asked, absl::ZeroDuration()));
+  job.accepted = job.last_event = job.stage_since = now;
+  job.deadline = now + left;
+  job.need.model = video.spec.model;
+  job.need.worker = video.spec.worker;
+  admission_.ExpandProfile(video.spec.kernels, job.need);
+  if (const model::ModelCard* card = state_.fleet.FindCard(job.need.model)) {
+    job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
+    // As one that this server has let in itself: else those that come later would be quoted for
+    // less than those that a worker holds, and go before them.
+    job.need.shape.where = WhereOf(job.need);
+    const std::vector<KindCost> kinds = CostsByKind(state_.fleet, state_.costs, job.need);
+    job.need.shape.where = kinds.front().where;
+    job.cost = kinds.front().cost;
+    job.devices = kinds.front().devices;
+    job.pool = PoolCostOf(state_.fleet, kinds);
+    job.need.memory_bytes = PeakMemoryOf(state_.fleet, state_.costs, job.need);
+  }
+  job.condition_bytes = condition_bytes;
+  Reserve(job, video.spec);
+  return job;
+}
+
+std::string Revival::WhereOf(const Need& need) const {
+  for (const auto& [name, worker] : state_.fleet.workers()) {
+    if (state_.fleet.Suits(worker, need)) return state_.fleet.WhereOf(worker, need.model);
+  }
+  return "";
+}
+
+// What was let in stays, though its tenant may have no room for it now.
+void Revival::Reserve(ActiveJob& job, const model::GenerationSpec& spec) const {
+  WorkShape shape = job.need.shape;
+  if (shape.passes.empty()) {
+    shape.frames = spec.num_frames;
+    shape.frame_pixels = int64_t{spec.width} * spec.height * spec.num_frames;
+  }
+  const TenantBytes tenant = state_.bytes.Of(job.tenant);
+  job.reserved_bytes =
+      ReservationFor(state_.costs.Output(shape), job.condition_bytes, tenant).value_or(0);
+}
+
 namespace {
 
 JobRow RowOf(const AdoptedJob& adopted) {

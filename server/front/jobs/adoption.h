@@ -6,16 +6,64 @@
 #include <string>
 #include <vector>
 
-#include "server/front/jobs/dispatcher_ports.h"
+#include "server/front/jobs/admission.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_service.h"
+#include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
-#include "server/front/jobs/revival.h"
+#include "server/front/jobs/quotes.h"
 #include "server/front/jobs/slots.h"
+#include "server/front/jobs/stored_videos.h"
 
 namespace reel::front {
+
+// Requests that were let in and wait for their log: each counts as a job until it is adopted.
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Reservations {
+ public:
+  Reservations(DispatcherState& state, const DispatcherPorts& ports, Quotes& quotes,
+               StoredVideos& stored)
+      : state_(state), ports_(ports), quotes_(quotes), stored_(stored) {}
+
+  // The video as it is to be written. It counts under the id that it is given, until it is adopted
+  // or its reservation is dropped.
+  void Reserve(NewJob request, Answer<Video> done) {
+    Reserve(std::move(request), false, std::move(done));
+  }
+  void Drop(const std::string& id);
+
+ private:
+  void Reserve(NewJob request, bool reaped, Answer<Video> done);
+  ActiveJob Make(const NewJob& request, CheckedRequest checked, Video video) const;
+
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  Quotes& quotes_;
+  StoredVideos& stored_;
+};
+
+// A job that its log says is this server's, as the scheduler knows it.
+// Confined to one thread. What it is given outlives it.
+class Revival {
+ public:
+  Revival(const DispatcherState& state, const DispatcherPorts& ports, const Admission& admission)
+      : state_(state), ports_(ports), admission_(admission) {}
+
+  // Queued, with what is left of its time. Numbers of its log are above `after`. `condition_bytes`:
+  // of the files that came with it.
+  ActiveJob Revive(JobRow row, const Video& video, uint64_t after, int64_t condition_bytes) const;
+
+ private:
+  // Of the first worker that could run it; empty: there is none.
+  std::string WhereOf(const Need& need) const;
+  void Reserve(ActiveJob& job, const model::GenerationSpec& spec) const;
+
+  const DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  const Admission& admission_;
+};
 
 // Numbers of an owner's log are above those of the owners before it.
 inline constexpr uint64_t kSequencesPerEpoch = 1'000'000;

@@ -4,13 +4,33 @@
 // worker that was killed from outside blames no job. Pure functions.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
+#include "absl/time/time.h"
 #include "server/errors/reason.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/workers/worker_pool.h"
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
+
+// Refuses shapes that crash workers: two losses within ten minutes block a shape for ten more.
+// Confined to one thread. Times are of the monotonic clock.
+class Quarantine {
+ public:
+  static constexpr absl::Duration kWindow = absl::Minutes(10);
+  static constexpr int kLosses = 2;
+
+  // A worker was lost while it ran only this shape.
+  void Blame(const WorkShape& shape, absl::Duration now);
+  // How long the shape is still refused; zero: it may run.
+  absl::Duration Left(const WorkShape& shape, absl::Duration now) const;
+
+ private:
+  std::map<std::string, std::vector<absl::Duration>> losses_;
+};
 
 // The workers that a job has lost so far.
 struct Losses {

@@ -3,25 +3,73 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
-#include "server/front/jobs/byte_quota.h"
+#include "absl/status/status.h"
+#include "server/front/jobs/blame.h"
 #include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/logged_job.h"
 #include "server/front/jobs/own_thread.h"
-#include "server/front/jobs/quarantine.h"
-#include "server/front/jobs/removals.h"
-#include "server/front/jobs/replica.h"
 #include "server/front/jobs/shadows/shadow_queue.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/jobs/video_id.h"
+#include "server/front/jobs/video_serializer.h"
 #include "server/front/scheduling/cost_model.h"
 #include "server/front/scheduling/job_options.h"
 #include "server/front/scheduling/queue_order.h"
 #include "server/front/scheduling/state.h"
+#include "server/front/store/job_store.h"
+#include "server/front/store/media_store.h"
+#include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
+
+// The stores, workers, metrics and clock that the dispatcher works with.
+// They outlive the dispatcher.
+struct DispatcherPorts {
+  JobStore& store;
+  MediaStore& media;
+  WorkerPool& pool;
+  JobObserver& observer;
+  const Clock& clock;
+  const VideoSerializer& serializer;
+};
+
+// Stored videos that are being removed, and the handles that callers hold of videos that may be: a
+// missing file of a removed video is no damage.
+// Confined to the dispatcher's thread. `replica` outlives it.
+class Removals {
+ public:
+  explicit Removals(const Replica& replica) : replica_(replica) {}
+
+  // A caller may read the file of this finished video from now on.
+  void Watch(const std::string& id, const std::shared_ptr<LoggedJob>& job);
+  // Before the file goes: handles that have not opened it yet answer NOT_FOUND. False: the video is
+  // being removed already.
+  bool Begin(const std::string& id);
+  // The row is gone, or the removal failed.
+  void End(const std::string& id) { removing_.erase(id); }
+  // NOT_FOUND while the video is being removed.
+  absl::Status CheckStays(const std::string& id) const;
+
+ private:
+  void DropUnheld();
+
+  const Replica& replica_;
+  std::set<std::string> removing_;
+  std::multimap<std::string, std::weak_ptr<LoggedJob>> handles_;
+  size_t drop_at_ = 1024;  // handles; twice as many as were held when unheld ones went last
+};
 
 // How far a drain has come. Confined to the dispatcher's thread, but for `begun`.
 struct DrainState {

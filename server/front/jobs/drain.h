@@ -8,9 +8,9 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
-#include "server/front/jobs/active_job.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher_state.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/timer_queue.h"
 
 namespace reel::front {
 

@@ -3,17 +3,25 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "server/errors/reason.h"
-#include "server/front/jobs/dispatcher_ports.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/end_journal.h"
-#include "server/front/jobs/end_listener.h"
+#include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/slots.h"
+#include "server/front/jobs/video.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
+
+// The line of the log that says how a job ended and what it cost. Of the caller's words only a
+// request id and a trace id are in it, which are checked. No prompt, label or file name is, and of
+// an error only its reason.
+std::vector<Field> EndFields(const Video& video);
+void LogEnd(const Video& video);
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Endings {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "model/run_stats.h"
-#include "server/front/jobs/dispatcher_ports.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/slots.h"

@@ -15,7 +15,6 @@
 #include "model/model_card.h"
 #include "server/front/jobs/adapter_offers.h"
 #include "server/front/jobs/job_service.h"
-#include "server/front/jobs/kernels_elsewhere.h"
 #include "server/front/scheduling/job_options.h"
 #include "server/front/scheduling/worker_table.h"
 #include "server/front/workers/worker_pool.h"

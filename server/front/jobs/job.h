@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "kernels/base/mutex.h"
 #include "server/front/jobs/video.h"
 #include "server/protocol/worker_report.h"
 
@@ -79,6 +80,21 @@ class Job {
 
   // Held weakly; woken for as long as it exists.
   virtual void Listen(std::weak_ptr<JobListener> listener) = 0;
+};
+
+// The listeners that a job wakes. It is a listener itself, so a job that stands in front of another
+// passes on its wakes.
+// Thread-safe.
+class JobListeners final : public JobListener {
+ public:
+  // Held weakly.
+  void Add(std::weak_ptr<JobListener> listener);
+  // Wakes all that still exist, with no lock held.
+  void Wake() override;
+
+ private:
+  Mutex mutex_;
+  std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace reel::front

@@ -69,4 +69,12 @@ class JobObserver {
                                bool within_p90) = 0;
 };
 
+// Whoever wants to hear of ended jobs and of nothing else.
+class EndListener {
+ public:
+  virtual ~EndListener() = default;
+  // On the dispatcher's thread, after the metrics; it must not wait. `detached` as the metrics'.
+  virtual void JobEnded(const Video& video, bool detached) = 0;
+};
+
 }  // namespace reel::front

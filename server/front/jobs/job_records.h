@@ -2,18 +2,43 @@
 // The stored rows of jobs. Every change of a live job's row goes through Record.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/front/jobs/active_job.h"
-#include "server/front/jobs/dispatcher_ports.h"
+#include "absl/time/time.h"
 #include "server/front/jobs/dispatcher_state.h"
-#include "server/front/jobs/row_event.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/video.h"
+#include "server/front/store/job_store.h"
 
 namespace reel::front {
+
+// The events of a stored job.
+struct RowStarted {};
+struct RowRestarted {
+  RestartRow restart;
+};
+struct RowSucceeded {
+  absl::Time expire_time;
+  int64_t media_bytes = 0;
+  std::vector<int64_t> fragment_ends;
+  uint64_t sequence = 0;  // of the final entry
+  BlockSums block_sums;
+};
+// Any other end.
+struct RowFailed {
+  VideoState state = VideoState::kFailed;
+  absl::Time expire_time;
+};
+using RowEvent = std::variant<RowStarted, RowRestarted, RowSucceeded, RowFailed>;
+
+// What the event makes of its row. Pure: the same events in the same order give the same row.
+void Apply(const RowEvent& event, JobRow& row);
 
 // Confined to the dispatcher's thread; answers come on it, as events of their own. What it is given
 // outlives it.

@@ -20,7 +20,6 @@
 #include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/job.h"
-#include "server/front/jobs/reach.h"
 #include "server/front/jobs/video.h"
 #include "server/front/workers/worker_pool.h"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "server/front/jobs/admission.h"
-#include "server/front/jobs/dispatcher_ports.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/job_service.h"
 

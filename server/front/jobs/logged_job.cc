@@ -4,11 +4,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
-#include "server/front/jobs/past_end.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
+
+absl::Status OffsetPastEnd(int64_t offset, int64_t size) {
+  ErrorDetails details;
+  details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
+  return MakeError(
+      Reason::kOffsetPastEnd,
+      absl::StrCat("The offset is past the end of the file: ", offset, " of ", size, " bytes"),
+      details);
+}
+
 namespace {
 
 // A damaged file is somebody's loss: the log names it, and so does the answer.

@@ -3,6 +3,7 @@
 // one is fed by the dispatcher's thread; one read back from the store is final from the start.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,13 +11,16 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "kernels/base/mutex.h"
 #include "server/front/jobs/job.h"
-#include "server/front/jobs/job_listeners.h"
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {
+
+// The error of a reader that asks for bytes behind the end of a file: OFFSET_PAST_END.
+absl::Status OffsetPastEnd(int64_t offset, int64_t size);
 
 // Thread-safe; what changes it is called on the dispatcher's thread alone. `media` outlives it.
 class LoggedJob final : public Job {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/timer_queue.h"
 #include "server/front/scheduling/job_options.h"
 #include "server/front/workers/worker_pool.h"
 

@@ -1,19 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks for the plan and carries its actions out, until nothing follows from them.
+// Asks for the plan and carries its actions out, until nothing follows from them: gives jobs their
+// workers, parks and resumes running ones.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "server/front/jobs/assignment.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher_state.h"
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_table.h"
 #include "server/front/jobs/model_changes.h"
-#include "server/front/jobs/parking.h"
+#include "server/front/jobs/progress_log.h"
+#include "server/front/jobs/slots.h"
+#include "server/front/jobs/timer_queue.h"
 #include "server/front/scheduling/plan.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
+
+// What parked jobs may hold of a device's memory; beyond it, or when the device is nearly full, the
+// one that was parked first goes to the host's.
+inline constexpr int64_t kParkedBytesOnDevice = int64_t{2} << 30;
+inline constexpr double kNearlyFull = 0.9;
+
+// Parks running jobs and resumes them, as the plan says, and bounds what their states hold.
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Parking {
+ public:
+  Parking(JobTable& jobs, Fleet& fleet, Slots& slots, ProgressLog& progress, JobObserver& observer)
+      : jobs_(jobs), fleet_(fleet), slots_(slots), progress_(progress), observer_(observer) {}
+
+  // Until `before` is decoded, or is gone.
+  void Park(const std::string& id, const std::string& before, bool to_host);
+  void Resume(const std::string& id);
+  void On(const WorkerReport& from, const JobParked& parked);
+
+ private:
+  void BoundMemory(const FleetWorker& worker);
+
+  JobTable& jobs_;
+  Fleet& fleet_;
+  Slots& slots_;
+  ProgressLog& progress_;
+  JobObserver& observer_;
+};
+
+// Gives jobs their workers, as the plan says, and sends them there.
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Assigner {
+ public:
+  Assigner(DispatcherState& state, const DispatcherPorts& ports, Slots& slots, Endings& endings,
+           StepLimits& limits)
+      : state_(state), ports_(ports), slots_(slots), endings_(endings), limits_(limits) {}
+
+  // A queued job gets a slot.
+  void Take(const std::string& id, const std::string& worker);
+  // One that has a slot is sent to its worker.
+  void Send(const std::string& id);
+  void HoldBack(const std::string& id);
+  void PutLast(const std::string& id) { slots_.PutLast(state_.jobs.Get(id)); }
+  // No worker will ever run it.
+  void Refuse(const std::string& id);
+
+ private:
+  void SendWith(const std::string& id, int attempt, std::vector<MediaStore::Blob> conditions);
+  Assignment AssignmentOf(const ActiveJob& job, double order_key) const;
+
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  Slots& slots_;
+  Endings& endings_;
+  StepLimits& limits_;
+};
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class PlanRunner {

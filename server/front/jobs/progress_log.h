@@ -3,9 +3,10 @@
 #pragma once
 
 #include "absl/time/time.h"
-#include "server/front/jobs/active_job.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/timer_queue.h"
 
 namespace reel::front {
 
@@ -29,6 +30,24 @@ class ProgressLog {
   AtWorker PlaceAtWorker(const ActiveJob& job);
 
   Fleet& fleet_;
+  const Clock& clock_;
+};
+
+// Writes progress for every live job that was silent too long, and for a queued job whose position
+// has changed.
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Heartbeats {
+ public:
+  Heartbeats(DispatcherState& state, ProgressLog& progress, const Clock& clock)
+      : state_(state), progress_(progress), clock_(clock) {}
+
+  // How often Beat wants to be called.
+  absl::Duration period() const;
+  void Beat();
+
+ private:
+  DispatcherState& state_;
+  ProgressLog& progress_;
   const Clock& clock_;
 };
 

@@ -5,13 +5,13 @@
 #include <random>
 
 #include "absl/status/statusor.h"
-#include "server/front/jobs/active_job.h"
 #include "server/front/jobs/admission.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/blame.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_service.h"
+#include "server/front/jobs/job_table.h"
 #include "server/front/jobs/load_figures.h"
-#include "server/front/jobs/quarantine.h"
+#include "server/front/jobs/timer_queue.h"
 
 namespace reel::front {
 

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "server/front/jobs/dispatcher_ports.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/job_records.h"

@@ -5,12 +5,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/front/jobs/dispatcher_ports.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/progress_log.h"
-#include "server/front/jobs/step_limits.h"
+#include "server/front/jobs/slots.h"
 
 namespace reel::front {
 

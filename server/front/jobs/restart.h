@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "server/front/jobs/dispatcher_ports.h"
 #include "server/front/jobs/dispatcher_state.h"
 
 namespace reel::front {

@@ -6,14 +6,32 @@
 #include <map>
 #include <string>
 
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/timer_queue.h"
+#include "server/front/scheduling/cost_model.h"
 #include "server/front/scheduling/queue_order.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
+
+// Limits of the time of a step, after which a worker counts as hung: ten times what its longest
+// piece is predicted to take.
+// Confined to the dispatcher's thread. What it is given outlives it.
+class StepLimits {
+ public:
+  StepLimits(Fleet& fleet, const CostModel& costs, WorkerPool& pool)
+      : fleet_(fleet), costs_(costs), pool_(pool) {}
+
+  // Call when the jobs that it holds, or their predictions, have changed.
+  void Renew(const std::string& worker);
+
+ private:
+  Fleet& fleet_;
+  const CostModel& costs_;
+  WorkerPool& pool_;
+};
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Slots {

@@ -7,11 +7,11 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/state_pieces.h"
+#include "server/front/jobs/tenant_ledger.h"
 #include "server/front/jobs/video.h"
 #include "server/front/scheduling/job_options.h"
 #include "server/protocol/worker_report.h"

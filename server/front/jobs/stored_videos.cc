@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
-#include "server/front/jobs/removals.h"
+#include "server/front/jobs/dispatcher_state.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
-#include "server/front/jobs/dispatcher_ports.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_service.h"

@@ -1,13 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/tenant_ledger.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "server/errors/error.h"
 
 namespace reel::front {
+namespace {
+
+constexpr absl::Duration kRetry = absl::Seconds(30);
+
+}  // namespace
+
+std::optional<int64_t> ReservationFor(const OutputSize& output, int64_t conditions,
+                                      const TenantBytes& tenant) {
+  if (!tenant.limited()) return output.most;
+  const int64_t room = tenant.room() - conditions;
+  if (room <= 0 || output.likely > room) return std::nullopt;
+  return std::min(output.most, room);
+}
+
+absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, int64_t needed,
+                          const std::string& video) {
+  ErrorDetails details;
+  details.metadata = {{"held", absl::StrCat(bytes.held)},
+                      {"reserved", absl::StrCat(bytes.reserved)},
+                      {"needed", absl::StrCat(needed)},
+                      {"limit", absl::StrCat(bytes.allowed)},
+                      {"value", absl::StrCat(bytes.held + bytes.reserved)}};
+  if (!video.empty()) details.metadata["video"] = video;
+  details.quota_subject = "tenant:" + tenant;
+  details.retry_after = kRetry;
+  const std::string text =
+      absl::StrCat("The tenant's limit of stored bytes is too small for this video: it needs ",
+                   needed, "; ", bytes.held, " are held and ", bytes.reserved,
+                   " reserved by queued and running videos, of ", bytes.allowed, " allowed");
+  details.quota_description = text;
+  return MakeError(Reason::kTenantQuota, text, details);
+}
+
+TenantBytes ByteQuota::Of(const std::string& tenant) const {
+  TenantBytes bytes;
+  bytes.allowed = TenantOf(options_, tenant).max_stored_bytes;
+  bytes.held = ledger_.stored(tenant);
+  for (const auto& [id, job] : jobs_) {
+    if (job.tenant != tenant) continue;
+    bytes.held += job.condition_bytes;
+    bytes.reserved += job.reserved_bytes;
+  }
+  return bytes;
+}
+
+absl::Status ByteQuota::Grow(ActiveJob& job, int64_t size) const {
+  if (size <= job.reserved_bytes) return absl::OkStatus();
+  TenantBytes bytes = Of(job.tenant);
+  if (bytes.limited() && size - job.reserved_bytes > bytes.room()) {
+    bytes.reserved -= job.reserved_bytes;  // of the others
+    return TooManyBytes(job.tenant, bytes, size, "videos/" + job.id);
+  }
+  job.reserved_bytes = size;
+  return absl::OkStatus();
+}
+
 namespace {
 
 constexpr int64_t kHour = 60;

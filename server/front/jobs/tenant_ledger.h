@@ -5,13 +5,38 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/scheduling/cost_model.h"
+#include "server/front/scheduling/job_options.h"
 
 namespace reel::front {
+
+// The account of a tenant's bytes. Pure.
+struct TenantBytes {
+  int64_t held = 0;      // finished videos, and the conditions of queued and running ones
+  int64_t reserved = 0;  // for the files of queued and running videos
+  int64_t allowed = 0;   // 0: any number
+
+  bool limited() const { return allowed > 0; }
+  // Of a limited tenant; negative when more is there than is allowed now.
+  int64_t room() const { return allowed - held - reserved; }
+};
+
+// What to reserve for such a file with `conditions` bytes beside it: what it may come to at most,
+// or what is left, since a doubt refuses nobody. nullopt: there is no room for what is likely.
+std::optional<int64_t> ReservationFor(const OutputSize& output, int64_t conditions,
+                                      const TenantBytes& tenant);
+
+// TENANT_QUOTA: how much is held, reserved and allowed. `video`: its name, or empty.
+absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, int64_t needed,
+                          const std::string& video);
 
 // Confined to one thread. Times are of the monotonic clock.
 class TenantLedger {
@@ -36,6 +61,26 @@ class TenantLedger {
   std::map<std::string, int64_t> stored_, states_;
   // (minute, seconds), at most an hour of them.
   std::map<std::string, std::deque<std::pair<int64_t, double>>> used_;
+};
+
+// The bytes that a tenant may keep here: what it holds, and what its queued and running videos have
+// reserved. A video reserves when it is admitted, and more when its file outgrows that; it settles
+// when it ends.
+// Confined to the dispatcher's thread. What it is given outlives it.
+class ByteQuota {
+ public:
+  ByteQuota(const JobTable& jobs, const TenantLedger& ledger, const JobOptions& options)
+      : jobs_(jobs), ledger_(ledger), options_(options) {}
+
+  TenantBytes Of(const std::string& tenant) const;
+  // The file of the job has this size: a reservation below it grows. TENANT_QUOTA when the tenant
+  // has no room for that; then nothing has changed.
+  absl::Status Grow(ActiveJob& job, int64_t size) const;
+
+ private:
+  const JobTable& jobs_;
+  const TenantLedger& ledger_;
+  const JobOptions& options_;
 };
 
 }  // namespace reel::front

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,6 +18,15 @@
 #include "server/front/store/video_state.h"
 
 namespace reel::front {
+
+// Whose videos a caller may see and end. A value.
+struct Reach {
+  std::string tenant;       // the caller's own
+  bool everybodys = false;  // an admin's: those of all tenants
+  bool from_peer = false;   // another node asks for its caller: of what is here alone
+
+  bool Covers(std::string_view owner) const { return everybodys || owner == tenant; }
+};
 
 // What a caller's own trace says of a request.
 struct CallerSpan {

@@ -9,8 +9,8 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/timer_queue.h"
 #include "server/front/node/fitness.h"
 #include "server/front/objects/object_store.h"
 

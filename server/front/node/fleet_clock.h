@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/timer_queue.h"
 
 namespace reel::front {
 

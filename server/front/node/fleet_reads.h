@@ -7,9 +7,9 @@
 #include <string>
 
 #include "server/front/fleet/fleet_view.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/timer_queue.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_faces.h"
 

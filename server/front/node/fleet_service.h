@@ -11,10 +11,10 @@
 
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/log_port.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/timer_queue.h"
 #include "server/front/jobs/video_serializer.h"
 #include "server/front/node/disk_watch.h"
 #include "server/front/node/fleet_clock.h"

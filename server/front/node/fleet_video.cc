@@ -8,7 +8,7 @@
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 #include "server/front/jobs/adoption.h"
-#include "server/front/jobs/past_end.h"
+#include "server/front/jobs/logged_job.h"
 #include "server/front/node/video_index.h"
 
 namespace reel::front {

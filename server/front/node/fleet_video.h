@@ -11,7 +11,6 @@
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_fold.h"
 #include "server/front/jobs/job.h"
-#include "server/front/jobs/job_listeners.h"
 #include "server/front/node/forwarding.h"
 #include "server/front/node/media_fetches.h"
 

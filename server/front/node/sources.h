@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "server/front/fleet/fleet_view.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/job_service.h"
+#include "server/front/jobs/timer_queue.h"
 #include "server/front/node/logged_videos.h"
 
 namespace reel::front {

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/fleet/log_port.h"
-#include "server/front/jobs/clock.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/timer_queue.h"
 #include "server/front/objects/object_store.h"
 
 namespace reel::front {

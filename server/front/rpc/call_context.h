@@ -14,7 +14,6 @@
 #include "server/front/api/call_observer.h"
 #include "server/front/api/open_calls.h"
 #include "server/front/config/token_table.h"
-#include "server/front/jobs/reach.h"
 #include "server/front/jobs/video.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/front/rpc/unsent_requests.h"

@@ -71,7 +71,7 @@ struct StateOptions {
 
 struct JobOptions {
   std::string build;    // of this program: what costs were learned by another is a guess
-  std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (replica.h)
+  std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (video_id.h)
   bool alone = false;   // videos of every name that this folder has had are in its own log
   std::vector<ModelSource> models;  // default first
   std::vector<RegisteredAdapter> adapters;

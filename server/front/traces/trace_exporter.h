@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
-#include "server/front/jobs/end_listener.h"
+#include "server/front/jobs/job_observer.h"
 #include "server/front/traces/collector.h"
 #include "server/front/traces/otlp.h"
 #include "server/front/traces/trace_observer.h"

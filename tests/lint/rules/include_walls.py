@@ -142,7 +142,7 @@ WALLS = [
       r"server/front/http/door_observer\.h", r"server/front/traces/trace_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus"}),
     (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/\w+\.h",
-                                             r"server/front/jobs/(end_listener|video)\.h"], {"absl", "curl", "json"}),
+                                             r"server/front/jobs/(job_observer|video)\.h"], {"absl", "curl", "json"}),
     (r"server/front/http/(door_(connection|server)|http_(server|stream))\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",
       r"server/front/workers/file_descriptor\.h"], {"absl", "asio"}),
     (r"server/front/http/", SERVER_BASE + API + GROUND_FLOOR +

@@ -11,11 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "server/front/jobs/admission.h"
-#include "server/front/jobs/dispatcher_ports.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/shadows/shadow_result.h"
 #include "server/front/jobs/slots.h"
-#include "server/front/jobs/step_limits.h"
 #include "server/front/workers/frames_comparer.h"
 #include "server/protocol/worker_report.h"
 

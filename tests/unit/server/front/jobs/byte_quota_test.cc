@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A limit of bytes is a limit: of what is stored, of what runs, and of what was sent along.
-#include "server/front/jobs/byte_quota.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/tenant_ledger.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::front {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/clock.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/jobs/timer_queue.h"
 
 namespace reel::front {
 namespace {

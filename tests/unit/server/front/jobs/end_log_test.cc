@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/end_log.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,6 +6,7 @@
 #include <variant>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/endings.h"
 
 namespace reel::front {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A running job makes way for one that would miss its deadline, and goes on after it.
-#include "server/front/jobs/parking.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/plan_runner.h"
 #include "server/front/scheduling/preemption.h"
 #include "tests/unit/server/front/jobs/parking_fixture.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/quarantine.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/jobs/blame.h"
 
 namespace reel::front {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that are checked, and counted before their log has them.
-#include "server/front/jobs/reservations.h"
-
 #include <gtest/gtest.h>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/adoption.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::front {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/row_event.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/jobs/job_records.h"
 
 namespace reel::front {
 namespace {

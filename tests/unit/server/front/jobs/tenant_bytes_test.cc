@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/tenant_bytes.h"
-
 #include <gtest/gtest.h>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/tenant_ledger.h"
 
 namespace reel::front {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/job_listeners.h"
+#include "server/front/jobs/job.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/clock.h"
+#include "server/front/jobs/timer_queue.h"
 
 #include <chrono>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/removals.h"
+#include "server/front/jobs/dispatcher_state.h"
 
 #include <algorithm>
 
