@@ -16,7 +16,7 @@
 #include "server/front/jobs/video_serializer.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/deliveries.h"
-#include "server/front/node/disk_watch.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/fleet_service.h"
 #include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"

@@ -15,7 +15,6 @@
 #include "server/front/node/end_writer.h"
 #include "server/front/node/fleet_errors.h"
 #include "server/front/node/fleet_video.h"
-#include "server/front/node/logged_videos.h"
 #include "server/front/node/object_keys.h"
 #include "server/front/node/sources.h"
 #include "server/front/store/inbox.h"

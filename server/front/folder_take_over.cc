@@ -19,7 +19,6 @@
 #include "server/front/fleet/subjects.h"
 #include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_video.h"
-#include "server/front/node/logged_videos.h"
 #include "server/front/node/object_keys.h"
 #include "server/front/store/job_rows.h"
 #include "server/front/store/sqlite.h"

@@ -14,8 +14,8 @@
 #include "model/generation_spec.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/node_options.h"
-#include "server/front/node/store_state.h"
 #include "server/front/objects/object_store.h"
 
 namespace reel::front {

@@ -11,9 +11,9 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "server/front/jobs/job_service.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/node_ports.h"
 #include "server/front/node/node_state.h"
-#include "server/front/node/store_state.h"
 #include "server/front/objects/object_store.h"
 
 namespace reel::front {

@@ -23,4 +23,34 @@ double FleetUse::DeviceSecondsOfHour(const std::string& tenant, absl::Time now) 
 
 void FleetUse::Clear() { *this = {}; }
 
+namespace {
+
+// Of a video, while none of its model has ended.
+constexpr double kGuessSeconds = 30;
+
+}  // namespace
+
+int64_t PixelStepsOf(const model::GenerationSpec& spec) {
+  return int64_t{spec.width} * spec.height * spec.num_frames * spec.num_steps();
+}
+
+double FleetBacklog::Load::seconds() const {
+  if (!is_known()) return kGuessSeconds * (queued + claimed);
+  return SecondsOf(work);
+}
+
+double FleetBacklog::Load::SecondsOf(int64_t part) const {
+  return is_known() ? static_cast<double>(part) * pace.seconds / pace.work : 0;
+}
+
+void FleetBacklog::Change(const std::string& model, bool claimed, int64_t work, int by) {
+  Load& load = models_[model];
+  (claimed ? load.claimed : load.queued) += by;
+  load.work += by * work;
+}
+
+void FleetBacklog::SetPaces(const std::map<std::string, ModelPace>& paces) {
+  for (const auto& [model, pace] : paces) models_[model].pace = pace;
+}
+
 }  // namespace reel::front

@@ -4,17 +4,79 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
+#include "server/front/node/media_fetches.h"
 #include "server/front/node/peer_port.h"
-#include "server/front/node/spool.h"
-#include "server/front/node/video_mirror.h"
 
 namespace reel::front {
+
+// A copy of what one owner has of a video, its log and its file, as far as they have come; of the
+// file from an offset on. One is enough for all streams of the video here, each of which is a
+// cursor over it.
+// Thread-safe.
+class VideoMirror final : public PeerSink {
+ public:
+  // `attempt`: the owner's first; of its file nothing below `base` is copied. `woken` hears of all
+  // that comes, but for how a stream ends: that may be told to whoever breaks it off, who has
+  // locks.
+  VideoMirror(int attempt, int64_t base, std::shared_ptr<Spool> spool,
+              std::weak_ptr<JobListener> woken);
+
+  absl::Status OnEntry(LogEntry entry) override;
+  absl::Status OnMedia(MediaPiece piece) override;
+  void OnEnd(const absl::Status& status) override;
+
+  // The first entry after `sequence`, but neither `accepted` nor `finished`: the view tells those.
+  std::optional<LogEntry> NextEntry(uint64_t sequence) const;
+  int attempt() const;
+  int64_t media_size() const;
+  // Where the copy of the file begins.
+  int64_t base() const;
+  // As a Job's, of what is here; nothing of it: an empty piece.
+  absl::StatusOr<MediaPiece> Read(int64_t offset, int64_t max_bytes) const;
+  // Of the latest progress and the first bytes; as far as known.
+  std::optional<Progress> progress() const;
+  std::string content_type() const;
+
+  // The owner has told that it is done, and all before that is here.
+  bool complete() const;
+  // How the stream ended, if it has; Resume goes on where it was.
+  std::optional<absl::Status> ended() const;
+  // Grows with all that is new: whether the owner still says anything.
+  int64_t heard() const;
+  // Fills what a new stream is to begin at, which is under way from now on.
+  void Resume(PeerAsk& ask);
+
+ private:
+  void Restart(int attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Keep(LogEntry entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Append(MediaPiece piece) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Wake() const;
+
+  const std::shared_ptr<Spool> spool_;
+  const std::weak_ptr<JobListener> woken_;
+  mutable Mutex mutex_;
+  std::map<uint64_t, LogEntry> entries_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t progress_at_ ABSL_GUARDED_BY(mutex_) = 0;  // of the latest; 0: none
+  uint64_t preview_at_ ABSL_GUARDED_BY(mutex_) = 0;
+  int attempt_ ABSL_GUARDED_BY(mutex_);
+  int64_t base_ ABSL_GUARDED_BY(mutex_);
+  int64_t size_ ABSL_GUARDED_BY(mutex_);  // of the file so far, with what is below the base
+  std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
+  std::string content_type_ ABSL_GUARDED_BY(mutex_);
+  int64_t heard_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool complete_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<absl::Status> ended_ ABSL_GUARDED_BY(mutex_);
+};
 
 // What a node needs to hear others; nothing of it: it hears none.
 struct Peers {

@@ -13,10 +13,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/node_ports.h"
 #include "server/front/node/node_state.h"
 #include "server/front/node/object_keys.h"
-#include "server/front/node/store_state.h"
 #include "server/front/objects/object_store.h"
 
 namespace reel::front {

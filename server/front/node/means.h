@@ -5,8 +5,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kernels/base/mutex.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/node/video_index.h"
 
@@ -29,5 +31,31 @@ struct Means {
 };
 
 Means MeansOf(const Dispatcher& jobs);
+
+// Models of the fleet, as a server without devices knows them.
+// Thread-safe.
+class ReadyModels {
+ public:
+  // `names`: for which some server has a device. `complete`: the card of each model that a living
+  // server has was heard, so that another name is one that nobody serves.
+  void Set(std::set<std::string> names, bool complete) {
+    const MutexLock lock(mutex_);
+    names_ = std::move(names);
+    complete_ = complete;
+  }
+  bool Has(const std::string& name) const {
+    const MutexLock lock(mutex_);
+    return names_.contains(name);
+  }
+  bool complete() const {
+    const MutexLock lock(mutex_);
+    return complete_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::set<std::string> names_ ABSL_GUARDED_BY(mutex_);
+  bool complete_ ABSL_GUARDED_BY(mutex_) = false;
+};
 
 }  // namespace reel::front

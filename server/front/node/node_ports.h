@@ -2,14 +2,70 @@
 // The dispatcher, the log and its view, the clock and the thread that a node works with.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "kernels/base/mutex.h"
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/log_port.h"
 #include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/fleet_clock.h"
+#include "server/front/node/means.h"
+#include "server/front/node/media_fetches.h"
+#include "server/front/node/view_barrier.h"
 #include "server/front/node/write_queue.h"
+#include "server/front/objects/object_store.h"
 
 namespace reel::front {
+
+// Threads of a node that wait for the fleet's store, for brokers and for the disk.
+struct NodePools {
+  std::unique_ptr<TaskPool> uploads, reads;  // null without a store
+  std::unique_ptr<TaskPool> checks;          // for `reel doctor`
+  std::unique_ptr<TaskPool> looks;           // at the broker, for the barrier and the clock
+  std::unique_ptr<TaskPool> probes;          // of the disk
+  std::unique_ptr<MediaFetches> fetches;     // null without a store
+
+  // Waits for what runs. Streams may still hold what was fetched.
+  void Stop() {
+    for (std::unique_ptr<TaskPool>* pool : {&uploads, &reads, &checks, &looks, &probes}) {
+      pool->reset();
+    }
+  }
+};
+
+// The report of the moment. Thread-safe.
+class StatusBoard {
+ public:
+  void Set(FleetStatus status) {
+    const MutexLock lock(mutex_);
+    status_ = std::move(status);
+  }
+  FleetStatus Get() const {
+    const MutexLock lock(mutex_);
+    return status_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  FleetStatus status_ ABSL_GUARDED_BY(mutex_);
+};
+
+// State that a node's thread shares with those of its callers. Each is thread-safe.
+struct NodeShared {
+  // `wake`: see ViewChanges.
+  explicit NodeShared(std::function<void()> wake) : changes(std::move(wake)) {}
+
+  ViewChanges changes;
+  ReadyModels ready_models;
+  StatusBoard status;
+  Fitness fitness;
+  StoreState store;
+};
 
 // They outlive the node.
 struct NodePorts {

@@ -7,12 +7,12 @@
 
 #include "server/front/node/beats.h"
 #include "server/front/node/fleet_use.h"
-#include "server/front/node/fold_waiters.h"
-#include "server/front/node/logged_videos.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/node_ports.h"
+#include "server/front/node/object_keys.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
+#include "server/front/node/view_barrier.h"
 
 namespace reel::front {
 

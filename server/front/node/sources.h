@@ -11,7 +11,7 @@
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/timer_queue.h"
-#include "server/front/node/logged_videos.h"
+#include "server/front/node/object_keys.h"
 
 namespace reel::front {
 

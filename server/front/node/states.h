@@ -14,9 +14,9 @@
 #include "absl/status/statusor.h"
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/jobs/state_pieces.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/node_ports.h"
 #include "server/front/node/node_state.h"
-#include "server/front/node/store_state.h"
 #include "server/front/objects/object_store.h"
 
 namespace reel::front {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "kernels/base/mutex.h"
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/node/claimer.h"
 #include "server/front/node/deliveries.h"
@@ -14,26 +13,8 @@
 #include "server/front/node/holdings.h"
 #include "server/front/node/node_ports.h"
 #include "server/front/node/node_state.h"
-#include "server/front/node/store_state.h"
 
 namespace reel::front {
-
-// The report of the moment. Thread-safe.
-class StatusBoard {
- public:
-  void Set(FleetStatus status) {
-    const MutexLock lock(mutex_);
-    status_ = std::move(status);
-  }
-  FleetStatus Get() const {
-    const MutexLock lock(mutex_);
-    return status_;
-  }
-
- private:
-  mutable Mutex mutex_;
-  FleetStatus status_ ABSL_GUARDED_BY(mutex_);
-};
 
 // Confined to the node's thread. What it is given outlives it.
 class StatusReport {

@@ -9,8 +9,8 @@
 #include "server/front/fleet/log_messages.h"
 #include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_errors.h"
-#include "server/front/node/fold_waiters.h"
 #include "server/front/node/means.h"
+#include "server/front/node/view_barrier.h"
 
 namespace reel::front {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/node/fleet_video.h"
-#include "server/front/node/logged_videos.h"
+#include "server/front/node/object_keys.h"
 
 namespace reel::front {
 

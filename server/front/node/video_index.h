@@ -16,8 +16,8 @@
 #include "absl/time/time.h"
 #include "server/front/fleet/log_fold.h"
 #include "server/front/jobs/video.h"
-#include "server/front/node/fleet_backlog.h"
-#include "server/front/node/logged_videos.h"
+#include "server/front/node/fleet_use.h"
+#include "server/front/node/object_keys.h"
 
 namespace reel::front {
 

@@ -7,6 +7,64 @@
 #include "server/front/node/fleet_errors.h"
 
 namespace reel::front {
+
+ViewChanges::Taken ViewChanges::Take() {
+  const MutexLock lock(mutex_);
+  told_ = false;
+  return std::exchange(taken_, {});
+}
+
+void ViewChanges::OnFolded(const std::map<FleetState::Key, ViewChange>& changes,
+                           const std::vector<ViewBill>& bills) {
+  bool first = false;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [key, change] : changes) {
+      ViewChange& known = taken_.videos[key];
+      known.live = change.live;
+      known.deleted |= change.deleted;
+    }
+    taken_.bills.insert(taken_.bills.end(), bills.begin(), bills.end());
+    first = Note();
+  }
+  if (first) wake_();
+}
+
+void ViewChanges::OnAnew() {
+  bool first = false;
+  {
+    const MutexLock lock(mutex_);
+    taken_ = {true, {}, {}};
+    first = Note();
+  }
+  if (first) wake_();
+}
+
+void ViewChanges::OnCaughtUp() {
+  bool first = false;
+  {
+    const MutexLock lock(mutex_);
+    first = Note();
+  }
+  if (first) wake_();
+}
+
+void FoldWaiters::Settle(absl::Duration now) {
+  // Whoever is told may wait again.
+  std::vector<Waiter> asked = std::exchange(waiting_, {});
+  std::vector<Waiter> left;
+  for (Waiter& waiter : asked) {
+    const bool reached = waiter.reached();
+    if (!reached && now < waiter.end) {
+      left.push_back(std::move(waiter));
+    } else {
+      waiter.done(reached);
+    }
+  }
+  for (Waiter& waiter : waiting_) left.push_back(std::move(waiter));
+  waiting_ = std::move(left);
+}
+
 namespace {
 
 constexpr absl::Duration kBarrierPatience = absl::Seconds(2);

@@ -4,18 +4,73 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/log_port.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/timer_queue.h"
 #include "server/front/objects/object_store.h"
 
 namespace reel::front {
+
+// Changes of the view since they were last asked for: many batches are one look.
+// Thread-safe.
+class ViewChanges final : public ViewListener {
+ public:
+  // `wake` is called on the tail's thread, once before each Take that follows.
+  explicit ViewChanges(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+  struct Taken {
+    bool anew = false;  // what was known is to be forgotten first
+    std::map<FleetState::Key, ViewChange> videos;
+    std::vector<ViewBill> bills;
+  };
+  Taken Take();
+
+  void OnFolded(const std::map<FleetState::Key, ViewChange>& changes,
+                const std::vector<ViewBill>& bills) override;
+  void OnAnew() override;
+  void OnCaughtUp() override;
+
+ private:
+  // True: nobody was told yet.
+  bool Note() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !std::exchange(told_, true); }
+
+  const std::function<void()> wake_;
+  Mutex mutex_;
+  Taken taken_ ABSL_GUARDED_BY(mutex_);
+  bool told_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// Callers that wait until the view says something.
+// Confined to one thread.
+class FoldWaiters {
+ public:
+  // `done` hears whether `reached` said true before `end`, of a monotonic clock.
+  void Add(std::function<bool()> reached, absl::Duration end, absl::AnyInvocable<void(bool)> done) {
+    waiting_.push_back({std::move(reached), end, std::move(done)});
+  }
+  // Time has passed, or the view has changed.
+  void Settle(absl::Duration now);
+  bool empty() const { return waiting_.empty(); }
+
+ private:
+  struct Waiter {
+    std::function<bool()> reached;
+    absl::Duration end;
+    absl::AnyInvocable<void(bool)> done;
+  };
+  std::vector<Waiter> waiting_;
+};
 
 // Confined to the node's thread. One question to the broker answers all calls that came before it,
 // and questions keep a distance, so that no flood of calls becomes one of questions. What it is

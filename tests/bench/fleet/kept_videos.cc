@@ -21,7 +21,7 @@
 #include "server/front/fleet/nats_port.h"
 #include "server/front/fleet/subjects.h"
 #include "server/front/jobs/video_id.h"
-#include "server/front/node/logged_videos.h"
+#include "server/front/node/object_keys.h"
 #include "server/front/stored_messages.h"
 
 namespace reel::bench {

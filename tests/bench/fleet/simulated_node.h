@@ -20,7 +20,7 @@
 #include "server/front/fleet/node_table.h"
 #include "server/front/fleet/rivals.h"
 #include "server/front/node/video_index.h"
-#include "server/front/node/view_changes.h"
+#include "server/front/node/view_barrier.h"
 
 namespace reel::bench {
 

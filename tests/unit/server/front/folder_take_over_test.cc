@@ -15,7 +15,7 @@
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "server/front/fleet/embedded_log.h"
-#include "server/front/node/logged_videos.h"
+#include "server/front/node/object_keys.h"
 #include "server/front/objects/file_store.h"
 #include "server/front/store/job_store.h"
 #include "server/front/store/sqlite.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/node/fleet_backlog.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/node/fleet_use.h"
 
 namespace reel::front {
 namespace {

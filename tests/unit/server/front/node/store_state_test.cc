@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/node/store_state.h"
-
 #include <gtest/gtest.h>
+
+#include "server/front/node/fitness.h"
 
 namespace reel::front {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies that begin in the middle of a file.
-#include "server/front/node/video_mirror.h"
-
 #include <gtest/gtest.h>
 
+#include "server/front/node/forwarding.h"
 #include "tests/unit/server/front/node/forwarding_fixture.h"
 
 namespace reel::front {
