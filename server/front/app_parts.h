@@ -8,7 +8,7 @@
 
 #include "server/front/api/request_convert.h"
 #include "server/front/app.h"
-#include "server/front/fleet/fleet_log_options.h"
+#include "server/front/fleet/log_connection.h"
 #include "server/front/fleet/log_port.h"
 #include "server/front/http/door.h"
 #include "server/front/http/door_server.h"

@@ -13,7 +13,6 @@
 
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_port.h"
-#include "server/front/fleet/log_reader.h"
 #include "server/front/jobs/timer_queue.h"
 
 namespace reel::testing {

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "absl/strings/numbers.h"
-#include "server/front/fleet/fleet_log.h"
 #include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/nats_port.h"
 #include "tests/integration/fleet_whole_site.h"
 
 namespace reel::tests {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "server/front/fleet/fleet_log.h"
 #include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/nats_port.h"
 #include "tests/fakes/temp_folder.h"
 #include "tests/integration/nats_cluster.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fleet's log over one real broker: outcomes, holes, rebuilding.
-#include "server/front/fleet/fleet_log.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

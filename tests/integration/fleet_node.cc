@@ -23,8 +23,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "reel/fleet/v1/log.pb.h"
-#include "server/front/fleet/fleet_log.h"
 #include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/nats_port.h"
 #include "tests/integration/fleet_text.h"
 
 namespace reel::tests {

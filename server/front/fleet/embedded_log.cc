@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
-#include "server/front/fleet/log_table.h"
+#include "server/front/fleet/view_tables.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

@@ -16,8 +16,7 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_fold.h"
-#include "server/front/fleet/log_reader.h"
-#include "server/front/fleet/model_pace.h"
+#include "server/front/fleet/log_port.h"
 #include "server/front/fleet/view_batch.h"
 #include "server/front/fleet/view_video.h"
 

@@ -3,19 +3,54 @@
 // Thread-safe; every call waits for the broker.
 #pragma once
 
+#include <nats/nats.h>
+
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "kernels/base/mutex.h"
-#include "server/front/fleet/fleet_log_options.h"
-#include "server/front/fleet/log_names.h"
-#include "server/front/fleet/log_reader.h"
+#include "server/front/fleet/log_port.h"
 #include "server/front/fleet/nats_handles.h"
+#include "server/front/fleet/subjects.h"
 
 namespace reel::front {
+
+// Addresses, credentials and time limits of a fleet's log.
+struct FleetLogOptions {
+  std::vector<std::string> urls;                    // nats://HOST:PORT, or all tls://HOST:PORT
+  std::string user, password;                       // empty: none
+  std::string nkey_seed, nkey_public;               // likewise; in their place
+  std::string ca_file, certificate_file, key_file;  // with TLS; the last two may be empty
+  std::string fleet;                                // 1 to 16 of a-z and 0-9
+  int replicas = 1;
+  absl::Duration max_age = absl::Hours(24 * 7);
+  int64_t max_bytes = int64_t{8} << 30;       // a full log refuses, it forgets nothing
+  absl::Duration answer = absl::Seconds(1);   // for one question to the broker
+  absl::Duration silence = absl::Seconds(2);  // after it the stream is looked at
+  absl::Duration connect_limit = absl::Seconds(5);
+};
+
+bool IsEncrypted(const FleetLogOptions& options);
+
+// Of libnats's options, with a seed (std::string). libnats 3.4 takes a signature that begins with a
+// zero, as one in 256 does, for an empty text and sends none, and the server refuses the key. Such
+// an attempt ends here instead, as one that failed: the next one is given another nonce.
+natsStatus SignNonce(char** error, unsigned char** signature, int* size, const char* nonce,
+                     void* seed);
+
+// Into libnats's options. `options` outlives the connection: its key signs at each new one.
+// FAILED_PRECONDITION: the files of TLS cannot be used.
+absl::Status SetAccess(const FleetLogOptions& options, natsOptions& out);
+
+// Why no connection was made. PERMISSION_DENIED: a server that answers does not know this one's
+// key, password or certificate. FAILED_PRECONDITION: it speaks no TLS. UNAVAILABLE: anything else;
+// also a certificate of another authority, since a server that ends looks the same.
+absl::Status RefusedConnection(const FleetLogOptions& options, natsStatus status);
 
 class LogConnection {
  public:

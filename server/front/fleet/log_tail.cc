@@ -7,7 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/time/clock.h"
-#include "server/front/fleet/log_headers.h"
+#include "server/front/fleet/nats_handles.h"
 #include "server/logging/log.h"
 
 namespace reel::front {

@@ -13,7 +13,7 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_connection.h"
-#include "server/front/fleet/log_reader.h"
+#include "server/front/fleet/log_port.h"
 
 namespace reel::front {
 

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "server/front/fleet/log_headers.h"
+#include "server/front/fleet/nats_handles.h"
 
 namespace reel::front {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/fleet/log_connection.h"
-#include "server/front/fleet/log_write.h"
+#include "server/front/fleet/log_port.h"
 
 namespace reel::front {
 

@@ -10,6 +10,18 @@
 #include "server/front/fleet/subjects.h"
 
 namespace reel::front {
+
+absl::StatusOr<std::unique_ptr<FleetLog>> FleetLog::Open(const FleetLogOptions& options,
+                                                         TailStart start, LogReader& reader) {
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogConnection> connection, LogConnection::Open(options));
+  return std::unique_ptr<FleetLog>(new FleetLog(std::move(connection), start, reader));
+}
+
+FleetLog::FleetLog(std::unique_ptr<LogConnection> connection, TailStart start, LogReader& reader)
+    : connection_(std::move(connection)),
+      writer_(*connection_),
+      tail_(*connection_, start, reader) {}
+
 namespace {
 
 // A thousand nodes' beats of a few seconds; what comes beyond them is lost, as beats may be.

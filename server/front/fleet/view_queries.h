@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/front/fleet/model_pace.h"
 #include "server/front/fleet/view_tables.h"
 #include "server/front/fleet/view_video.h"
 #include "server/front/store/sqlite.h"

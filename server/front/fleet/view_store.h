@@ -80,4 +80,12 @@ class StoredRecords final : public ViewRecords {
   absl::Status status_;
 };
 
+namespace view_tables {
+
+// Salvage of a damaged file that has a log and its view. Of a video whose record is lost its
+// messages and its request id go as well, so that both are free again.
+SalvagePlan PlanOfLog();
+
+}  // namespace view_tables
+
 }  // namespace reel::front

@@ -3,14 +3,39 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/front/fleet/log_messages.h"
 #include "server/front/fleet/view_batch.h"
 #include "server/front/store/sqlite.h"
 
-namespace reel::front::view_tables {
+namespace reel::front {
+
+// Of a log that lies in a view's own file.
+namespace log_table {
+
+// Makes the table where there is none.
+absl::Status Prepare(Database& db);
+
+// What was written under a subject.
+struct Known {
+  uint64_t sequence = 0;
+  std::string message_id;
+};
+absl::StatusOr<std::optional<Known>> Find(Database& db, const std::string& subject);
+absl::Status Insert(Database& db, const StoredMessage& message, absl::Time now);
+// Of its oldest `most` messages those go that were written before `time`.
+absl::Status Trim(Database& db, absl::Time time, int most);
+// Sequence of the oldest message; 0: there is none.
+absl::StatusOr<uint64_t> First(Database& db);
+
+}  // namespace log_table
+
+namespace view_tables {
 
 // Makes the tables of a new file. FAILED_PRECONDITION: another build has made other ones.
 absl::Status Prepare(Database& db);
@@ -28,4 +53,6 @@ absl::Status ForgetBefore(Database& db, uint64_t first, bool keeps_known = false
 // All records go, and the progress with them: position 0 of no stream.
 absl::Status Clear(Database& db);
 
-}  // namespace reel::front::view_tables
+}  // namespace view_tables
+
+}  // namespace reel::front

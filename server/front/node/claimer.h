@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/front/fleet/rivals.h"
+#include "server/front/fleet/node_table.h"
 #include "server/front/node/fitness.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/means.h"

@@ -10,7 +10,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "server/front/fleet/log_write.h"
+#include "server/front/fleet/log_port.h"
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/video.h"
 #include "server/front/node/node_ports.h"

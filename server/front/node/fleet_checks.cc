@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
-#include "server/front/fleet/log_names.h"
+#include "server/front/fleet/subjects.h"
 #include "server/front/node/fleet_clock.h"
 
 namespace reel::front {

@@ -9,7 +9,6 @@
 
 #include "absl/time/time.h"
 #include "model/generation_spec.h"
-#include "server/front/fleet/model_pace.h"
 #include "server/front/fleet/view_video.h"
 #include "server/front/jobs/tenant_ledger.h"
 

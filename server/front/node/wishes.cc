@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 #include "server/front/fleet/log_messages.h"
-#include "server/front/fleet/rivals.h"
+#include "server/front/fleet/node_table.h"
 #include "server/front/node/fleet_errors.h"
 
 namespace reel::front {

@@ -18,7 +18,6 @@
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/nats_port.h"
 #include "server/front/fleet/node_table.h"
-#include "server/front/fleet/rivals.h"
 #include "server/front/node/video_index.h"
 #include "server/front/node/view_barrier.h"
 

@@ -120,7 +120,7 @@ WALLS = [
     # The judge of a fleet's log is pure; one source knows its messages, those named for the broker or the log's own the broker.
     (r"server/front/fleet/(log_fold|subjects)\.(h|cc)$", [], {"absl"}),
     (r"server/front/fleet/log_messages\.(h|cc)$", [], {"absl", "fleet_proto", "protobuf"}),
-    (r"server/front/fleet/(log_table|view_(queries|salvage|store|tables))\.(h|cc)$", SERVER_BASE + [r"server/front/store/sqlite\.h"], {"absl"}),
+    (r"server/front/fleet/(view_(queries|store|tables))\.(h|cc)$", SERVER_BASE + [r"server/front/store/sqlite\.h"], {"absl"}),
     (r"server/front/fleet/seal\.(h|cc)$", ["kernels/base/digest/"], {"absl", "crypto"}),
     (r"server/front/fleet/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl", "json", "nats"}),
     (r"server/front/objects/file_store\.(h|cc)$", SERVER_BASE + ["kernels/base/digest/", r"server/front/store/media_file\.h"], {"absl"}),
@@ -129,7 +129,7 @@ WALLS = [
                                                 r"server/front/workers/file_descriptor\.h"], {"absl", "curl"}),
     # The only folder that joins a fleet's log with this server's jobs; it knows no broker.
     (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/objects/object_store\.h", r"server/front/workers/worker_pool\.h",
-                                                  r"server/front/fleet/(fleet_view|log_\w+|model_pace|node_table|rivals|seal|subjects|view_video)\.h"], {"absl"}),
+                                                  r"server/front/fleet/(fleet_view|log_\w+|node_table|seal|subjects|view_video)\.h"], {"absl"}),
     # Other nodes by what they serve to each other.
     (r"server/front/peers/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/node/peer_port\.h", r"server/front/config/\w+\.h",
                                                    r"server/front/api/(call_identity|video_convert)\.h"],

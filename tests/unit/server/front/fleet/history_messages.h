@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/front/fleet/log_messages.h"
-#include "server/front/fleet/log_write.h"
+#include "server/front/fleet/log_port.h"
 #include "server/front/fleet/subjects.h"
 #include "tests/fakes/memory_records.h"
 #include "tests/unit/server/front/fleet/random_history.h"

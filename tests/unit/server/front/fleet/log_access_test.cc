@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/fleet/log_access.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "server/front/fleet/log_connection.h"
 
 namespace reel::front {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/fleet/rivals.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "server/front/fleet/node_table.h"
 
 namespace reel::front {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/fleet/server_version.h"
-
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -11,8 +9,9 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "server/front/fleet/fleet_log.h"
 #include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/log_checks.h"
+#include "server/front/fleet/nats_port.h"
 
 namespace reel::front {
 namespace {

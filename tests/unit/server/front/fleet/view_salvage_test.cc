@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A damaged file of a log costs the videos whose records cannot be read.
-#include "server/front/fleet/view_salvage.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/front/fleet/embedded_log.h"
 #include "server/front/fleet/log_messages.h"
+#include "server/front/fleet/view_store.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {
