@@ -151,7 +151,7 @@ WALLS = [
     (r"server/front/health/", SERVER_BASE + [r"server/front/rpc/\w+\.h"], {"absl", "grpc", "protobuf"}),
     (r"server/front/config/", SERVER_BASE + ["server/convert/", r"server/front/workers/file_descriptor\.h"],
      {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),
-    (r"server/front/adapter_registry\.(h|cc)$", SERVER_BASE + FRONT + ["kernels/base/", "model/adapters/", r"model/weights/manifest\.h"], {"absl", "config_proto"}),
+    (r"server/front/configured_models\.(h|cc)$", SERVER_BASE + FRONT + ["kernels/base/", "model/adapters/", r"model/weights/manifest\.h"], {"absl", "config_proto"}),
     (r"server/front/", SERVER_BASE + FRONT + ["kernels/"],
      {"absl", "grpc", "config_proto", "worker_proto", "reel_proto", "protobuf", "cli", "prometheus"}),
     (r"client/frames/", [r"client/frames/", r"model/frame_sink\.h", "kernels/base/"] + MEDIA, {"absl", "ffmpeg", "cli"}),

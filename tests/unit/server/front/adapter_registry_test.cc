@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/adapter_registry.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "kernels/base/digest/sha256.h"
+#include "server/front/configured_models.h"
 #include "tests/unit/model/weights/weight_file.h"
 
 namespace reel::front {
