@@ -90,6 +90,47 @@ using prometheus::Registry;
 constexpr size_t kMaxTenants = 16, kMaxAdapters = 32;
 constexpr char kOther[] = "other";
 
+template <typename T>
+struct Figure {
+  const char* name;
+  const char* help;
+  double (*value)(const T&);
+};
+
+// What finished videos add up to.
+constexpr Figure<Video> kFinished[] = {
+    {"reel_frames_total", "Frames of finished videos.",
+     [](const Video& video) -> double { return video.spec.num_frames; }},
+    {"reel_sound_seconds_total", "Sound of finished videos.",
+     [](const Video& video) {
+       return video.media.sample_rate > 0 ? absl::ToDoubleSeconds(video.media.duration) : 0;
+     }},
+    {"reel_output_bytes_total", "Bytes of finished videos.",
+     [](const Video& video) { return static_cast<double>(video.media.size_bytes); }},
+};
+
+constexpr Figure<QueueGauges> kGauges[] = {
+    {"reel_queue_depth", "Jobs that wait.",
+     [](const QueueGauges& now) -> double { return now.queued; }},
+    {"reel_inflight_requests", "Jobs that run.",
+     [](const QueueGauges& now) -> double { return now.running; }},
+    {"reel_queue_backlog_seconds",
+     "Predicted device time of queued and running work, of all devices together.",
+     [](const QueueGauges& now) { return now.backlog_seconds; }},
+    {"reel_queue_capacity_seconds", "Backlog above which requests are refused.",
+     [](const QueueGauges& now) { return now.capacity_seconds; }},
+    {"reel_queue_device_capacity_seconds",
+     "What each ready device adds to that: a video waits about so long at the most, if predictions "
+     "hold.",
+     [](const QueueGauges& now) { return now.device_capacity_seconds; }},
+    {"reel_result_store_bytes", "Bytes of stored videos.",
+     [](const QueueGauges& now) { return static_cast<double>(now.stored_bytes); }},
+    {"reel_kept_state_bytes", "Bytes of the states of videos, in a fleet of all servers'.",
+     [](const QueueGauges& now) { return static_cast<double>(now.state_bytes); }},
+    {"reel_result_store_limit_bytes", "Bytes that may be stored.",
+     [](const QueueGauges& now) { return static_cast<double>(now.stored_limit_bytes); }},
+};
+
 prometheus::Family<prometheus::Counter>& Within(Registry& registry) {
   return CounterFamily(registry, "reel_estimate_within_p90_total",
                        "Finished jobs by whether they took at most the quoted p90.");
@@ -131,11 +172,6 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
       cancel_duration_(HistogramFamily(registry, "reel_cancel_duration_seconds",
                                        "From the request to cancel to the free slot.")
                            .Add({}, buckets::Event())),
-      frames_(CounterFamily(registry, "reel_frames_total", "Frames of finished videos.").Add({})),
-      sound_(
-          CounterFamily(registry, "reel_sound_seconds_total", "Sound of finished videos.").Add({})),
-      output_bytes_(
-          CounterFamily(registry, "reel_output_bytes_total", "Bytes of finished videos.").Add({})),
       restarted_(
           CounterFamily(registry, "reel_restarted_jobs_total", "Jobs that began again.").Add({})),
       preempted_(CounterFamily(registry, "reel_preemptions_total",
@@ -143,28 +179,6 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
                      .Add({})),
       adapter_jobs_(CounterFamily(registry, "reel_adapter_jobs_total",
                                   "Jobs that ended, by the adapters that they named.")),
-      queue_depth_(GaugeFamily(registry, "reel_queue_depth", "Jobs that wait.").Add({})),
-      backlog_(
-          GaugeFamily(registry, "reel_queue_backlog_seconds",
-                      "Predicted device time of queued and running work, of all devices together.")
-              .Add({})),
-      capacity_(GaugeFamily(registry, "reel_queue_capacity_seconds",
-                            "Backlog above which requests are refused.")
-                    .Add({})),
-      device_capacity_(
-          GaugeFamily(registry, "reel_queue_device_capacity_seconds",
-                      "What each ready device adds to that: a video waits about so long at "
-                      "the most, if predictions hold.")
-              .Add({})),
-      inflight_(GaugeFamily(registry, "reel_inflight_requests", "Jobs that run.").Add({})),
-      store_bytes_(
-          GaugeFamily(registry, "reel_result_store_bytes", "Bytes of stored videos.").Add({})),
-      state_bytes_(GaugeFamily(registry, "reel_kept_state_bytes",
-                               "Bytes of the states of videos, in a fleet of all servers'.")
-                       .Add({})),
-      store_limit_(
-          GaugeFamily(registry, "reel_result_store_limit_bytes", "Bytes that may be stored.")
-              .Add({})),
       models_(registry),
       eta_error_(
           HistogramFamily(registry, "reel_eta_error_ratio",
@@ -179,6 +193,12 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
               .Add({}, buckets::Ratio())),
       within_p90_(Within(registry).Add({{"result", "within"}})),
       above_p90_(Within(registry).Add({{"result", "above"}})) {
+  for (const auto& row : kFinished) {
+    finished_.push_back(&CounterFamily(registry, row.name, row.help).Add({}));
+  }
+  for (const auto& row : kGauges) {
+    gauges_.push_back(&GaugeFamily(registry, row.name, row.help).Add({}));
+  }
   auto& duration = HistogramFamily(registry, "reel_request_duration_seconds",
                                    "From acceptance to the end of a job.");
   for (const bool detached : {false, true}) {
@@ -218,9 +238,7 @@ void JobMetrics::JobEnded(const Video& video, bool detached) {
   }
   CountAdapters(video.spec);
   if (video.state != VideoState::kSucceeded) return;
-  frames_.Increment(video.spec.num_frames);
-  if (video.media.sample_rate > 0) sound_.Increment(absl::ToDoubleSeconds(video.media.duration));
-  output_bytes_.Increment(static_cast<double>(video.media.size_bytes));
+  for (size_t i = 0; i < finished_.size(); ++i) finished_[i]->Increment(kFinished[i].value(video));
   if (video.stats) CountStages(*video.stats);
 }
 
@@ -277,14 +295,7 @@ void JobMetrics::WorkerLost(const std::string& worker, LossCause cause) {
 }
 
 void JobMetrics::Gauges(const QueueGauges& gauges) {
-  queue_depth_.Set(gauges.queued);
-  inflight_.Set(gauges.running);
-  backlog_.Set(gauges.backlog_seconds);
-  capacity_.Set(gauges.capacity_seconds);
-  device_capacity_.Set(gauges.device_capacity_seconds);
-  store_bytes_.Set(static_cast<double>(gauges.stored_bytes));
-  state_bytes_.Set(static_cast<double>(gauges.state_bytes));
-  store_limit_.Set(static_cast<double>(gauges.stored_limit_bytes));
+  for (size_t i = 0; i < gauges_.size(); ++i) gauges_[i]->Set(kGauges[i].value(gauges));
   models_.Set(gauges.models);
 }
 

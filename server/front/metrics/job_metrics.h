@@ -96,22 +96,13 @@ class JobMetrics final : public JobObserver {
   std::map<bool, prometheus::Histogram*> request_duration_;     // by detached
   std::map<Priority, prometheus::Histogram*> queue_duration_;
   std::map<std::string, prometheus::Histogram*> stage_duration_;
+  std::vector<prometheus::Counter*> finished_;  // a counter for each row of kFinished
+  std::vector<prometheus::Gauge*> gauges_;      // of kGauges
   prometheus::Histogram& cancel_duration_;
-  prometheus::Counter& frames_;
-  prometheus::Counter& sound_;
-  prometheus::Counter& output_bytes_;
   prometheus::Counter& restarted_;
   prometheus::Counter& preempted_;
   prometheus::Family<prometheus::Counter>& adapter_jobs_;
   std::set<std::string> adapters_;  // that have a label value of their own
-  prometheus::Gauge& queue_depth_;
-  prometheus::Gauge& backlog_;
-  prometheus::Gauge& capacity_;
-  prometheus::Gauge& device_capacity_;
-  prometheus::Gauge& inflight_;
-  prometheus::Gauge& store_bytes_;
-  prometheus::Gauge& state_bytes_;
-  prometheus::Gauge& store_limit_;
   ModelMetrics models_;
   prometheus::Histogram& eta_error_;
   prometheus::Histogram& estimate_error_;
