@@ -86,12 +86,16 @@ struct PreviewOptions {
 };
 
 enum class VideoCodec { kUnspecified, kH264 };
+// What a file says of how it was made. kUnspecified stays, and is as kMark: jobs that an earlier
+// build admitted go on.
+enum class Origin { kUnspecified, kNone, kMark, kSpec };
 enum class EncodingSpeed { kUnspecified, kUltrafast, kSuperfast, kVeryfast, kFaster, kMedium };
 
 struct EncodingOptions {
   VideoCodec codec = VideoCodec::kUnspecified;
   std::optional<int> crf;
   EncodingSpeed speed = EncodingSpeed::kUnspecified;
+  Origin origin = Origin::kUnspecified;
 
   friend bool operator==(const EncodingOptions&, const EncodingOptions&) = default;
 };

@@ -52,6 +52,7 @@ void FillFrom(GenerationSpec& spec, const GenerationSpec& values) {
   Fill(spec.encoding.codec, values.encoding.codec);
   Fill(spec.encoding.crf, values.encoding.crf);
   Fill(spec.encoding.speed, values.encoding.speed);
+  Fill(spec.encoding.origin, values.encoding.origin);
 }
 
 void FillServerDefaults(GenerationSpec& spec, uint64_t fresh_seed) {

@@ -53,6 +53,7 @@ constexpr FieldFlag kFlags[] = {
     {"spec.preview", "--preview-every"},
     {"spec.encoding.crf", "--crf"},
     {"spec.encoding.speed", "--speed"},
+    {"spec.encoding.origin", "--origin"},
     {"request_id", "--request-id"},
     {"priority", "--priority"},
     {"timeout", "--timeout"},

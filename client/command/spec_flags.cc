@@ -63,6 +63,11 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
   command.add_option("--speed", speed_, "Speed of the video encoder; slower makes smaller files")
       ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));
+  command
+      .add_option("--origin", origin_,
+                  "What the file says of how it was made: mark (default: by which model), spec "
+                  "(all that `reel again` needs, the prompt too), none")
+      ->check(CLI::IsMember({"none", "mark", "spec"}));
   command.add_option("--worker", worker_, "Run on this worker; `reel info` lists them")
       ->check(WhyEmpty);
 }
@@ -101,6 +106,10 @@ v1::VideoSpec SpecFlags::Values() const {
   if (!speed_.empty()) {
     spec.mutable_encoding()->set_speed(
         ByName(v1::EncodingSpeed_Parse, "ENCODING_SPEED_", speed_, v1::ENCODING_SPEED_UNSPECIFIED));
+  }
+  if (!origin_.empty()) {
+    spec.mutable_encoding()->set_origin(
+        ByName(v1::Origin_Parse, "ORIGIN_", origin_, v1::ORIGIN_UNSPECIFIED));
   }
   return spec;
 }

@@ -69,6 +69,7 @@ void Visit(Fields& fields, auto& spec)
   fields("encoding.codec", spec.encoding.codec);
   fields("encoding.crf", spec.encoding.crf);
   fields("encoding.speed", spec.encoding.speed);
+  fields("encoding.origin", spec.encoding.origin);
 }
 
 template <typename Fields>
@@ -99,6 +100,7 @@ void Visit(Fields& fields, auto& adapter)
 constexpr int LastOf(Condition::Kind) { return static_cast<int>(Condition::Kind::kVideo); }
 constexpr int LastOf(ConditionPipeline) { return static_cast<int>(ConditionPipeline::kCondition); }
 constexpr int LastOf(VideoCodec) { return static_cast<int>(VideoCodec::kH264); }
+constexpr int LastOf(Origin) { return static_cast<int>(Origin::kSpec); }
 constexpr int LastOf(EncodingSpeed) { return static_cast<int>(EncodingSpeed::kMedium); }
 
 class FieldWriter {

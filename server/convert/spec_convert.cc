@@ -142,6 +142,33 @@ v1::EncodingSpeed SpeedToProto(model::EncodingSpeed speed) {
   return v1::ENCODING_SPEED_UNSPECIFIED;
 }
 
+model::Origin OriginFromProto(v1::Origin origin) {
+  switch (origin) {
+    case v1::ORIGIN_NONE:
+      return model::Origin::kNone;
+    case v1::ORIGIN_MARK:
+      return model::Origin::kMark;
+    case v1::ORIGIN_SPEC:
+      return model::Origin::kSpec;
+    default:
+      return model::Origin::kUnspecified;
+  }
+}
+
+v1::Origin OriginToProto(model::Origin origin) {
+  switch (origin) {
+    case model::Origin::kUnspecified:
+      return v1::ORIGIN_UNSPECIFIED;
+    case model::Origin::kNone:
+      return v1::ORIGIN_NONE;
+    case model::Origin::kMark:
+      return v1::ORIGIN_MARK;
+    case model::Origin::kSpec:
+      return v1::ORIGIN_SPEC;
+  }
+  return v1::ORIGIN_UNSPECIFIED;
+}
+
 // Messages inside the spec. Absent and empty mean the same, so an empty one is left out.
 void SetChoices(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
   if (spec.kernels != model::KernelSelection()) {
@@ -162,6 +189,7 @@ void SetChoices(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
     encoding.set_codec(CodecToProto(spec.encoding.codec));
     if (spec.encoding.crf) encoding.set_crf(*spec.encoding.crf);
     encoding.set_speed(SpeedToProto(spec.encoding.speed));
+    encoding.set_origin(OriginToProto(spec.encoding.origin));
   }
 }
 
@@ -178,6 +206,7 @@ void TakeChoices(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
   spec.encoding.codec = CodecFromProto(proto.encoding().codec());
   if (proto.encoding().has_crf()) spec.encoding.crf = proto.encoding().crf();
   spec.encoding.speed = SpeedFromProto(proto.encoding().speed());
+  spec.encoding.origin = OriginFromProto(proto.encoding().origin());
 }
 
 void TakeFurtherGuidance(const v1::VideoSpec& proto, model::GenerationSpec& spec) {

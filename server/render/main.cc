@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "kernels/open_device.h"
 #include "model/bundled_model.h"
 #include "model/registry.h"
@@ -17,6 +18,18 @@
 #include "server/render/render_options.h"
 #include "server/render/render_video.h"
 #include "server/render/state_files.h"
+
+namespace {
+
+// As a worker names it: "cuda:0+cuda:1 NVIDIA H200".
+std::string DeviceText(const reel::kernels::OpenedDevice& opened) {
+  const auto place = [](int rank) { return rank < 0 ? "cpu" : absl::StrCat("cuda:", rank); };
+  std::string text = place(opened.stream.device);
+  for (const int peer : opened.peers) absl::StrAppend(&text, "+", place(peer));
+  return opened.facts.name.empty() ? text : absl::StrCat(text, " ", opened.facts.name);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace reel;
@@ -32,6 +45,7 @@ int main(int argc, char** argv) {
   }
   kernels::KernelCatalog& catalog = opened->catalog;
   options->peers = opened->peers;
+  options->device = DeviceText(*opened);
   if (options->device_memory > 0) {
     if (const absl::Status limited =
             model::LimitMemory(opened->stream, opened->peers, options->device_memory);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -84,6 +85,18 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_flag_callback(
       "--no-sound", [&spec] { spec.sound = false; }, "Leave out the sound of a model that has it");
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
+}
+
+void AddOriginFlag(CLI::App& app, model::GenerationSpec& spec) {
+  const std::map<std::string, model::Origin> origins = {{"none", model::Origin::kNone},
+                                                        {"mark", model::Origin::kMark},
+                                                        {"spec", model::Origin::kSpec}};
+  app.add_option_function<std::string>(
+         "--origin",
+         [&spec, origins](const std::string& name) { spec.encoding.origin = origins.at(name); },
+         "What the file says of how it was made: mark (default), spec (all that `reel again` "
+         "needs, the prompt too), none")
+      ->check(CLI::IsMember({"none", "mark", "spec"}));
 }
 
 void AddStateFlags(CLI::App& app, RenderOptions& options) {
@@ -313,6 +326,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   AddModelFlags(app, model, options);
   const size_t of_the_model = app.get_options().size();
   AddSpecFlags(app, options.spec, renders && !promotes);
+  AddOriginFlag(app, options.spec);
   app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");

@@ -85,6 +85,18 @@ TEST_P(Draft, PromotedIsByteForByteTheWholeVideo) {
   EXPECT_THAT(caller.Get(draft.name()).video.continued_by(), ElementsAre(promoted.name()));
 }
 
+TEST_P(Draft, PromotedSaysOfItselfWhatTheWholeVideoSays) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  v1::VideoSpec spec = WholeSpec(9);
+  spec.mutable_encoding()->set_origin(v1::ORIGIN_SPEC);
+  const std::string whole = FileOf(service, Finish(caller, spec));
+  EXPECT_THAT(whole, HasSubstr(R"("prompt":"a red fox")"));
+  spec.set_stop_after_pass(1);
+  const v1::Video promoted = Finish(caller, PromotionOf(Finish(caller, spec).name()));
+  EXPECT_EQ(FileOf(service, promoted), whole);
+}
+
 TEST_P(Draft, NeedsAPresetOfSeveralPassesAndAPromotionNothingButItsDraft) {
   Service& service = Shared();
   Caller caller(service.server());

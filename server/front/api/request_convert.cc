@@ -119,6 +119,10 @@ void CheckEnums(const v1::VideoSpec& spec, Violations& out) {
     out.push_back({"spec.encoding.speed", absl::StrCat("must be an EncodingSpeed, 0..5: ",
                                                        encoding.speed(), "; the nearest is 5")});
   }
+  if (!v1::Origin_IsValid(encoding.origin())) {
+    out.push_back({"spec.encoding.origin", absl::StrCat("must be an Origin, 0..3: ",
+                                                        encoding.origin(), "; the nearest is 3")});
+  }
 }
 
 // The draft's spec is the promotion's: what else is set here would go unheard.

@@ -281,14 +281,16 @@ void ReadLoras(FieldReader& reader, v1::VideoSpec& spec) {
   spec.mutable_adapters()->Swap(named.mutable_adapters());
 }
 
-void ReadPriority(FieldReader& reader, v1::CreateVideoRequest& request) {
-  const std::string name = absl::AsciiStrToUpper(reader.Text("priority"));
-  if (name.empty()) return;
-  v1::Priority priority;
-  if (v1::Priority_Parse(name, &priority) || v1::Priority_Parse("PRIORITY_" + name, &priority)) {
-    return request.set_priority(priority);
-  }
-  reader.Violate("priority", "must be low, normal or high");
+// The value of an enum by its name, or by what follows `prefix` there.
+template <typename Enum, typename Parse>
+std::optional<Enum> ReadWord(const char* name, const std::string& prefix, Parse parse,
+                             const char* rule, FieldReader& reader) {
+  const std::string word = absl::AsciiStrToUpper(reader.Text(name));
+  Enum value;
+  if (word.empty()) return std::nullopt;
+  if (parse(word, &value) || parse(prefix + word, &value)) return value;
+  reader.Violate(name, rule);
+  return std::nullopt;
 }
 
 bool IsClip(const std::string& bytes) { return bytes.size() > 8 && bytes.substr(4, 4) == "ftyp"; }
@@ -350,6 +352,9 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   ReadLoras(reader, spec);
   ReadMessage("preview", "every_steps", reader, *spec.mutable_preview());
   if (spec.preview().ByteSizeLong() == 0) spec.clear_preview();
+  const auto origin = ReadWord<v1::Origin>("origin", "ORIGIN_", v1::Origin_Parse,
+                                           "must be none, mark or spec", reader);
+  if (origin) spec.mutable_encoding()->set_origin(*origin);
 }
 
 }  // namespace
@@ -365,7 +370,9 @@ absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::stri
   const auto alias = models.aliases.find(spec.model());
   if (alias != models.aliases.end()) spec.set_model(alias->second);
   ReadSeconds(reader, models.served, ask);
-  ReadPriority(reader, ask.request);
+  const auto priority = ReadWord<v1::Priority>("priority", "PRIORITY_", v1::Priority_Parse,
+                                               "must be low, normal or high", reader);
+  if (priority) ask.request.set_priority(*priority);
   if (const auto timeout = reader.Number("timeout")) {
     const double nanos = std::round(std::clamp(*timeout, -kMostTimeout, kMostTimeout) * 1e9);
     ask.request.mutable_timeout()->set_seconds(static_cast<int64_t>(nanos / 1e9));
@@ -383,6 +390,7 @@ std::string FacadeNameOf(std::string_view path) {
   if (path.substr(0, kSpec.size()) == kSpec) path.remove_prefix(kSpec.size());
   if (path == "width" || path == "height") return "size";
   if (path == "frame_rate") return "fps";
+  if (path == "encoding.origin") return "origin";
   if (path.substr(0, path.find('[')) == "conditions") return kReference;
   if (path.substr(0, path.find('[')) == "adapters") return "loras";
   return std::string(path.substr(0, path.find('.')));

@@ -29,6 +29,7 @@ constexpr FacadeWord kWords[] = {
     {"input_reference", WordKind::kReference},
     {"loras", WordKind::kAdapters},
     {"preview", WordKind::kPreview},
+    {"origin", WordKind::kText},
     {"priority", WordKind::kText},
     {"timeout", WordKind::kNumber},
     {"extra_body", WordKind::kObject},

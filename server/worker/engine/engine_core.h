@@ -145,7 +145,7 @@ class Engine::Impl {
   void ReportPiece(HeldJob& job, model::Stage stage, absl::Duration took, bool timed);
   void MakePreview(HeldJob& job);
   void Decode(HeldJob& job);
-  void StartDecoding(HeldJob& job);
+  absl::Status StartDecoding(HeldJob& job);
   // All frames are with the encoder, which will end the job.
   void StartEncoding(HeldJob& job);
   kernels::KernelTimer* TimerIf(bool timed) const { return timed ? options_.timer : nullptr; }

@@ -6,6 +6,7 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "model/pass_work.h"
 #include "server/worker/engine/engine_core.h"
+#include "server/worker/engine/file_origin.h"
 #include "server/worker/engine/kept_states.h"
 #include "server/worker/media/jpeg.h"
 
@@ -136,8 +137,9 @@ void Engine::Impl::MakePreview(HeldJob& job) {
          JobPreview{job.generation->step(), std::move(jpeg->bytes), jpeg->width, jpeg->height});
 }
 
-void Engine::Impl::StartDecoding(HeldJob& job) {
+absl::Status Engine::Impl::StartDecoding(HeldJob& job) {
   EncoderOptions options;
+  REEL_ASSIGN_OR_RETURN(options.origin, OriginOfFile(job, catalog_, options_.device));
   const model::FileSize size = model::FileSizeOf(job.spec, job.pipeline->card());
   options.format.width = size.width;
   options.format.height = size.height;
@@ -160,15 +162,17 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
       });
   const int steps = job.generation->num_steps();
   Report(job.ref, JobProgress{job.sounds ? Stage::kSound : Stage::kDecode, steps, steps});
+  return absl::OkStatus();
 }
 
 void Engine::Impl::Decode(HeldJob& job) {
   if (job.encoder == nullptr) {
-    if (const absl::Status status = TakeState(job); !status.ok()) {
+    absl::Status status = TakeState(job);
+    if (status.ok()) status = StartDecoding(job);
+    if (!status.ok()) {
       Blame(job, status, true);
       return;
     }
-    StartDecoding(job);
     job.times_decode = samples_.TakeStage(SteadyNow());
   }
   const Stage stage = job.sounds ? Stage::kSound : Stage::kDecode;

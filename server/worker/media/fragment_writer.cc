@@ -28,8 +28,9 @@ int FragmentWriter::OnWrite(void* self, Byte* data, int size) {
 }
 
 absl::StatusOr<std::unique_ptr<FragmentWriter>> FragmentWriter::Open(
-    absl::Span<const AVCodecContext* const> codecs) {
+    absl::Span<const AVCodecContext* const> codecs, std::string boxes) {
   std::unique_ptr<FragmentWriter> writer(new FragmentWriter);
+  writer->boxes_ = std::move(boxes);
   auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
   if (buffer == nullptr) return absl::InternalError("Out of memory for a file's buffer");
   writer->io_.reset(
@@ -65,7 +66,15 @@ absl::Status FragmentWriter::WriteHead() {
   head_comes_ = time_bases_.size() > 1;
   AvOptions options;
   options.Set("movflags", absl::StrCat(kMovFlags, head_comes_ ? kDelayedHead : "").c_str());
-  return AvStatus(avformat_write_header(format_.get(), options.get()), "avformat_write_header");
+  REEL_RETURN_IF_ERROR(
+      AvStatus(avformat_write_header(format_.get(), options.get()), "avformat_write_header"));
+  if (!head_comes_) AppendBoxes();
+  return absl::OkStatus();
+}
+
+void FragmentWriter::AppendBoxes() {
+  avio_flush(io_.get());
+  bytes_ += std::exchange(boxes_, std::string());
 }
 
 absl::Status FragmentWriter::Write(AVPacket& packet, int track) {
@@ -76,12 +85,12 @@ absl::Status FragmentWriter::Write(AVPacket& packet, int track) {
 }
 
 absl::Status FragmentWriter::Cut() {
-  // libav's first flush writes only a delayed head.
-  const int flushes = std::exchange(head_comes_, false) ? 2 : 1;
-  for (int i = 0; i < flushes; ++i) {
+  if (std::exchange(head_comes_, false)) {
+    // libav's first flush writes only a delayed head.
     REEL_RETURN_IF_ERROR(AvStatus(av_write_frame(format_.get(), nullptr), "av_write_frame"));
+    AppendBoxes();
   }
-  return absl::OkStatus();
+  return AvStatus(av_write_frame(format_.get(), nullptr), "av_write_frame");
 }
 
 std::string FragmentWriter::TakeBytes() {

@@ -18,9 +18,10 @@ namespace reel::worker {
 class FragmentWriter {
  public:
   // One track for each of `codecs`, the pictures' first. With one track the head is written here,
-  // with several by the first Cut, when it is known where each begins.
+  // with several by the first Cut, when it is known where each begins. `boxes`: whole boxes that
+  // follow the head; may be empty.
   static absl::StatusOr<std::unique_ptr<FragmentWriter>> Open(
-      absl::Span<const AVCodecContext* const> codecs);
+      absl::Span<const AVCodecContext* const> codecs, std::string boxes);
   FragmentWriter(const FragmentWriter&) = delete;
   FragmentWriter& operator=(const FragmentWriter&) = delete;
 
@@ -38,12 +39,15 @@ class FragmentWriter {
   static int OnWrite(void* self, Byte* data, int size);
   absl::Status AddTrack(const AVCodecContext& codec);
   absl::Status WriteHead();
+  // Offsets in a fragment begin with it, so that boxes may stand before it.
+  void AppendBoxes();
 
   std::string bytes_;
   AvioContextPtr io_;  // outlives format_
   AvFormatContextPtr format_;
   std::vector<AVRational> time_bases_;  // time bases of the tracks' codecs
   bool head_comes_ = false;             // the next Cut writes the head
+  std::string boxes_;                   // until the head is written
 };
 
 }  // namespace reel::worker

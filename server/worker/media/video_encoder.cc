@@ -181,7 +181,7 @@ absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
   REEL_ASSIGN_OR_RETURN(std::optional<SoundTrack> sound, OpenSound(options_.format));
   std::vector<const AVCodecContext*> tracks = {&encoder.context()};
   if (sound) tracks.push_back(&sound->context());
-  REEL_ASSIGN_OR_RETURN(const auto writer, FragmentWriter::Open(tracks));
+  REEL_ASSIGN_OR_RETURN(const auto writer, FragmentWriter::Open(tracks, OriginBoxes(options_.origin)));
   REEL_ASSIGN_OR_RETURN(const int frames, WriteFrames(*writer, sound ? &*sound : nullptr));
   if (frames == 0) return absl::InternalError("A file has frames");
   std::string codecs = encoder.CodecString();

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "model/frame_sink.h"
+#include "server/worker/media/origin_boxes.h"
 #include "server/worker/media/video_format.h"
 
 namespace reel::worker {
@@ -30,6 +31,7 @@ struct EncoderOptions {
   int lanes = 1;  // groups of frames encoded side by side
   int queue_frames =
       16;  // waiting frames, beside a group for each lane, above which there is no room
+  FileOrigin origin = {};
 };
 
 // The lanes for this many threads; 0: the machine's cores, up to 16.

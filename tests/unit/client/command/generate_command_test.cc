@@ -28,6 +28,7 @@ TEST_F(GenerateTest, SendsEveryFlag) {
       "--fps 12.5 --steps 4 --guidance 0 --seed 4294967297 --preset fast --kernels reference "
       "--kernel rms_norm=loops --kernel rope=cpu --preview-every 2 --preview_dir previews "
       "--priority high --timeout 1m30s --label a=b=c --request-id id --crf 0 --speed faster "
+      "--origin spec "
       "--worker gpu0 --cache-threshold 0.25 --cache-most-reused 0 --detach -o ";
   EXPECT_EQ(Run(absl::StrSplit(line + folder_ + "/a.mp4", ' ')), 0) << err_;
   const v1::GenerateVideoRequest request = server_.asked().generates.at(0);
@@ -36,7 +37,8 @@ TEST_F(GenerateTest, SendsEveryFlag) {
             "height: 32 num_frames: 9 frame_rate: 12.5 num_inference_steps: 4 guidance_scale: 0 "
             "seed: 4294967297 kernels { profile: \"reference\" variants { key: \"rms_norm\" value: "
             "\"loops\" } variants { key: \"rope\" value: \"cpu\" } } preview { every_steps: 2 } "
-            "encoding { crf: 0 speed: ENCODING_SPEED_FASTER } preset: \"fast\" worker: \"gpu0\" "
+            "encoding { crf: 0 speed: ENCODING_SPEED_FASTER origin: ORIGIN_SPEC } preset: \"fast\" "
+            "worker: \"gpu0\" "
             "cache { threshold: 0.25 most_reused: 0 } } "
             "request_id: \"id\" priority: PRIORITY_HIGH detached: true timeout { seconds: 90 } "
             "labels { key: \"a\" value: \"b=c\" }");

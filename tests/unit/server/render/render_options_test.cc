@@ -33,6 +33,15 @@ TEST(ParseRenderOptions, TakesDashesAndUnderscoresAlike) {
   EXPECT_EQ(Parse({})->spec.prompt, "a_fox --x");
 }
 
+TEST(ParseRenderOptions, TakesWhatTheFileSaysOfHowItWasMade) {
+  EXPECT_EQ(Parse({})->spec.encoding.origin, model::Origin::kUnspecified);
+  EXPECT_EQ(Parse({"--origin", "spec"})->spec.encoding.origin, model::Origin::kSpec);
+  EXPECT_EQ(Parse({"--origin", "none"})->spec.encoding.origin, model::Origin::kNone);
+  int exit_code = 0;
+  EXPECT_FALSE(Parse({"--origin", "all"}, &exit_code));
+  EXPECT_EQ(exit_code, kUsage);
+}
+
 TEST(ParseRenderOptions, LeavesOutWhatIsNotSet) {
   const auto options = Parse({});
   ASSERT_TRUE(options);
@@ -279,6 +288,7 @@ TEST(ParseRenderOptions, APromotionTakesNothingOfTheVideoFromFlags) {
   for (const std::vector<std::string>& flags : {std::vector<std::string>{"--prompt", "a fox"},
                                                 {"--seed", "7"},
                                                 {"--crf", "20"},
+                                                {"--origin", "spec"},
                                                 {"--no-sound"},
                                                 {"--stop-after-pass", "1"},
                                                 {"--image", "i.png"},

@@ -104,6 +104,19 @@ TEST(FacadeFields, SoundIsTrueOrFalse) {
   EXPECT_THAT(std::string(loud.status().message()), ::testing::HasSubstr("true or false"));
 }
 
+TEST(FacadeFields, OriginIsOneOfThreeWords) {
+  const auto origin = [](const std::string& body) {
+    const auto ask = ReadAsk(body);
+    EXPECT_TRUE(ask.ok()) << ask.status();
+    return ask.ok() ? ask->request.spec().encoding().origin() : v1::ORIGIN_UNSPECIFIED;
+  };
+  EXPECT_EQ(origin(R"({"prompt": "x", "origin": "spec"})"), v1::ORIGIN_SPEC);
+  EXPECT_EQ(origin(R"({"prompt": "x", "origin": "ORIGIN_NONE"})"), v1::ORIGIN_NONE);
+  EXPECT_EQ(origin(R"({"prompt": "x"})"), v1::ORIGIN_UNSPECIFIED);
+  const auto other = ReadAsk(R"({"prompt": "x", "origin": "all"})");
+  EXPECT_THAT(std::string(other.status().message()), ::testing::HasSubstr("none, mark or spec"));
+}
+
 TEST(FacadeFields, AnEmptyNegativePromptIsAValue) {
   const auto negative = [](const std::string& body, const char* type) {
     const auto ask = type == nullptr ? ReadAsk(body) : ReadAsk(body, type);
@@ -230,6 +243,7 @@ TEST(FacadeFields, PathsHaveTheFacadesNames) {
   EXPECT_EQ(FacadeNameOf("spec.conditions[0].strength"), "input_reference");
   EXPECT_EQ(FacadeNameOf("spec.kernels.profile"), "kernels");
   EXPECT_EQ(FacadeNameOf("spec.adapters[0].scale"), "loras");
+  EXPECT_EQ(FacadeNameOf("spec.encoding.origin"), "origin");
   EXPECT_EQ(FacadeNameOf("timeout"), "timeout");
 }
 

@@ -14,6 +14,7 @@
 #include "model/testcard/picture.h"
 #include "server/worker/media/video_encoder.h"
 #include "tests/fakes/decoded_video.h"
+#include "tests/fakes/mp4_boxes.h"
 #include "tests/unit/server/worker/media/collected_file.h"
 #include "tests/unit/server/worker/media/ffprobe.h"
 
@@ -21,6 +22,7 @@ namespace reel::worker {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr int kSoundSide = 64;
 constexpr model::SoundFormat k48kHz = {48'000, 2};
@@ -43,9 +45,11 @@ std::vector<float> Clicks(const model::SoundFormat& format, double seconds,
   return samples;
 }
 
-SoundFile EncodeSound(const VideoFormat& format, const std::vector<float>& samples) {
+SoundFile EncodeSound(const VideoFormat& format, const std::vector<float>& samples,
+                      const FileOrigin& origin = {}) {
   EncoderOptions options;
   options.format = format;
+  options.origin = origin;
   options.queue_frames = format.num_frames;
   CollectedFile file;
   VideoEncoder encoder(options, file.Output(), file.Signal());
@@ -183,6 +187,22 @@ TEST(SoundTrack, KeepsInStepAtFrameRatesThatAreNoWholeNumbers) {
   const auto video = reel::testing::Decode(clip.bytes);
   ASSERT_TRUE(video.ok()) << video.status();
   EXPECT_NEAR(Loudest(*video, 3.9), 3.9, 1e-3);
+}
+
+TEST(SoundTrack, SaysHowTheFileWasMadeBehindItsHeadAndChangesNothingElse) {
+  const std::vector<float> samples = Clicks(k48kHz, 1, {0.3});
+  const VideoFormat format = FormatOf(k48kHz, 25);
+  const SoundFile clip = EncodeSound(format, samples, {.mark = "<x/>", .origin = "{}"});
+  EXPECT_THAT(mp4::TypesOf(clip.bytes), StartsWith("ftyp moov uuid uuid moof mdat moof"));
+  std::string rest = clip.bytes;
+  const auto boxes = mp4::BoxesOf(clip.bytes);
+  ASSERT_GE(boxes.size(), 4u);
+  rest.erase(boxes[2].begin, boxes[3].end - boxes[2].begin);
+  EXPECT_EQ(rest, EncodeSound(format, samples).bytes);
+  for (const size_t end : clip.ends) {
+    const auto video = reel::testing::Decode(std::string_view(clip.bytes).substr(0, end));
+    EXPECT_TRUE(video.ok()) << video.status();
+  }
 }
 
 TEST(SoundTrack, TheSameSoundGivesTheSameBytes) {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "model/testcard/picture.h"
 #include "tests/fakes/decoded_video.h"
+#include "tests/fakes/mp4_boxes.h"
 #include "tests/unit/server/worker/media/collected_file.h"
 #include "tests/unit/server/worker/media/ffprobe.h"
 
@@ -21,6 +22,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 EncoderOptions Options(int width, int height) {
   EncoderOptions options;
@@ -144,6 +146,27 @@ TEST(VideoEncoder, EveryFragmentBeginsWithAKeyFrameButTheSecond) {
     if (flags[i].starts_with('K')) at.push_back(i);
   }
   EXPECT_THAT(at, ElementsAre(0, 9, 17, 25));
+}
+
+TEST(VideoEncoder, SaysHowTheFileWasMadeBehindItsHeadAndChangesNothingElse) {
+  EncoderOptions options = Options(128, 64);
+  const Encoded plain = EncodeClip(options, 30);
+  EXPECT_THAT(mp4::TypesOf(plain.bytes), StartsWith("ftyp moov moof mdat moof"));
+  options.origin = {.mark = "<x:xmpmeta/>", .origin = R"({"spec":{}})"};
+  const Encoded clip = EncodeClip(options, 30);
+  EXPECT_THAT(mp4::TypesOf(clip.bytes), StartsWith("ftyp moov uuid uuid moof mdat moof"));
+  EXPECT_EQ(mp4::UuidPayload(clip.bytes, mp4::kXmpUuid), "<x:xmpmeta/>");
+  EXPECT_EQ(mp4::UuidPayload(clip.bytes, mp4::kOriginUuid), R"({"spec":{}})");
+  std::string rest = clip.bytes;
+  const auto boxes = mp4::BoxesOf(clip.bytes);
+  ASSERT_GE(boxes.size(), 4u);
+  rest.erase(boxes[2].begin, boxes[3].end - boxes[2].begin);
+  EXPECT_EQ(rest, plain.bytes);
+  EXPECT_EQ(clip.file.size_bytes, static_cast<int64_t>(clip.bytes.size()));
+  for (const size_t end : clip.ends) {
+    const auto video = reel::testing::Decode(std::string_view(clip.bytes).substr(0, end));
+    EXPECT_TRUE(video.ok()) << video.status();
+  }
 }
 
 TEST(VideoEncoder, HasNoRoomWhileNobodyTakesItsBytes) {
