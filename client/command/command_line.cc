@@ -41,6 +41,7 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
 void AddCommands(CLI::App& app, Action& action) {
   AddGenerate(app, action);
   AddPromote(app, action);
+  AddAgain(app, action);
   AddCreate(app, action);
   AddWatch(app, action);
   AddDownload(app, action);

@@ -11,6 +11,7 @@ namespace reel::client {
 // generate_command.cc
 void AddGenerate(CLI::App& app, Action& action);
 void AddPromote(CLI::App& app, Action& action);
+void AddAgain(CLI::App& app, Action& action);
 // stored_video_commands.cc: following and fetching what exists
 void AddWatch(CLI::App& app, Action& action);
 void AddDownload(CLI::App& app, Action& action);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/command/again.h"
 #include "client/command/bill_text.h"
 #include "client/command/chrome_trace.h"
 #include "client/command/commands.h"
@@ -96,8 +98,11 @@ ExitCode FinishFailed(Session& session, const Followed& followed, const RenderFl
   return code;
 }
 
+// Called with the video and the path of its file, before a bill is printed.
+using Then = std::function<void(const v1::Video& video, const std::string& path)>;
+
 ExitCode Render(Session& session, const absl::StatusOr<v1::VideoSpec>& spec,
-                const RenderFlags& flags) {
+                const RenderFlags& flags, const Then& then = nullptr) {
   if (const auto refused = session.RefuseStdout(flags.output)) return *refused;
   if (!spec.ok()) return session.Fail(spec.status());
   v1::GenerateVideoRequest request;
@@ -111,6 +116,7 @@ ExitCode Render(Session& session, const absl::StatusOr<v1::VideoSpec>& spec,
   const Followed followed = Follow(session, std::move(request), options);
   if (!followed.video.ok()) return FinishFailed(session, followed, flags);
   const ExitCode code = Finish(session, *followed.video, options.output);
+  if (then != nullptr) then(*followed.video, options.output);
   // Not to stdout, which carries the path or the video.
   if (flags.profile && !session.json) {
     const std::string bill = DescribeBill(followed.video->stats());
@@ -120,6 +126,23 @@ ExitCode Render(Session& session, const absl::StatusOr<v1::VideoSpec>& spec,
   if (flags.trace.empty()) return code;
   const absl::Status traced = WriteTrace(followed, flags.trace);
   return traced.ok() ? code : session.Fail(traced);
+}
+
+// Makes the video of a file anew, and says how the new file compares.
+ExitCode RenderAgain(Session& session, const std::string& path, const SpecFlags& spec,
+                     const RenderFlags& flags) {
+  const auto before = ReadFileBefore(path);
+  if (!before.ok()) return session.Fail(before.status());
+  const auto given = spec.SpecOver(before->origin.spec, session);
+  if (!given.ok()) return session.Fail(given.status());
+  const bool is_other = given->ByteSizeLong() > 0;
+  return Render(session, SpecAgain(*before, *given), flags,
+                [&](const v1::Video& video, const std::string& output) {
+                  const absl::StatusOr<Origin> now =
+                      output == "-" ? absl::NotFoundError("stdout") : ReadOrigin(output);
+                  const std::string text = CompareAgain(*before, video, now, is_other);
+                  if (!text.empty()) session.console.Notice("note: " + text);
+                });
 }
 
 }  // namespace
@@ -160,6 +183,25 @@ void AddPromote(CLI::App& app, Action& action) {
       spec.mutable_source()->set_video(FullName(flags->video));
       spec.mutable_source()->mutable_promote();
       return Render(session, spec, flags->render);
+    };
+  });
+}
+
+void AddAgain(CLI::App& app, Action& action) {
+  struct Flags {
+    std::string file;
+    SpecFlags spec;
+    RenderFlags render;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand(
+      "again", "Make the video of a file anew that says how it was made (--origin spec)");
+  command.add_option("file", flags->file, "An MP4 of `reel generate --origin spec`")->required();
+  flags->spec.AddTo(command, SpecUse::kAgain);
+  flags->render.AddTo(command);
+  command.callback([flags, &action] {
+    action = [flags](Session& session) {
+      return RenderAgain(session, flags->file, flags->spec, flags->render);
     };
   });
 }

@@ -20,8 +20,10 @@ Value ByName(Parse parse, const std::string& prefix, const std::string& name, Va
 }  // namespace
 
 void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
-  command.add_option("prompt", prompt_, "Text that describes the video")
-      ->required(use != SpecUse::kLoad);
+  command
+      .add_option(use == SpecUse::kAgain ? "--prompt" : "prompt", prompt_,
+                  "Text that describes the video")
+      ->required(use == SpecUse::kVideo || use == SpecUse::kComparison);
   command.add_option("--model", model_, "A served model; `reel models` lists them")
       ->check(WhyEmpty);
   command.add_option("--negative-prompt", negative_prompt_,
@@ -75,6 +77,16 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
 absl::StatusOr<v1::VideoSpec> SpecFlags::Spec(Session& session) const {
   v1::VideoSpec spec = Values();
   if (absl::Status filled = conditions_.Fill(session, spec); !filled.ok()) return filled;
+  return spec;
+}
+
+absl::StatusOr<v1::VideoSpec> SpecFlags::SpecOver(const v1::VideoSpec& base,
+                                                  Session& session) const {
+  v1::VideoSpec spec = Values(), filled;
+  filled.set_num_frames(spec.num_frames() > 0 ? spec.num_frames() : base.num_frames());
+  if (absl::Status status = conditions_.Fill(session, filled); !status.ok()) return status;
+  spec.mutable_conditions()->Swap(filled.mutable_conditions());
+  if (filled.has_condition_crf()) spec.set_condition_crf(filled.condition_crf());
   return spec;
 }
 

@@ -24,6 +24,7 @@ enum class SpecUse {
   kVideo,       // all flags
   kLoad,        // without previews, which nobody sees; the prompt is optional
   kComparison,  // without previews, and without kernels, which the arms name
+  kAgain,       // without previews and drafts; the prompt is an option
 };
 
 // Sends only what was given: everything else takes the model's defaults.
@@ -33,6 +34,8 @@ class SpecFlags {
   void AddTo(CLI::App& command, SpecUse use = SpecUse::kVideo);
   // INVALID_ARGUMENT names a file that cannot be sent.
   absl::StatusOr<v1::VideoSpec> Spec(Session& session) const;
+  // Likewise. Where a last image goes is known from `base` if no flag says it.
+  absl::StatusOr<v1::VideoSpec> SpecOver(const v1::VideoSpec& base, Session& session) const;
 
  private:
   v1::VideoSpec Values() const;

@@ -186,8 +186,43 @@ def check_draft():
         assert page.errors == [], page.errors
 
 
+def check_origin():
+    """An MP4 that says how it was made, dropped onto the page, fills the form, and the same video comes of it to the byte."""
+    drop = """(name, data) => {
+      const file = new File([data], name, { type: 'video/mp4' }), transfer = new DataTransfer();
+      transfer.items.add(file);
+      document.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true, bubbles: true }));
+    }"""
+    with running_server("--http", "127.0.0.1:0", config=HUMMING) as server, opened_page() as page:
+        page.open(f"http://{server.http}/", 1280)
+        wait_until_serving(server)
+        page.wait("models.length > 0")
+        page.evaluate("make({ prompt: 'a red circle', width: 256, height: 192, numFrames: 9, timesteps: [1000, 600.5, 200],"
+                      " seed: '18446744073709551615', sound: false, encoding: { crf: 20, origin: 'ORIGIN_SPEC' } })")
+        page.wait("stages[0]?.result")
+        first = page.evaluate("stages[0].result.media.sha256")
+        page.evaluate(f"({drop})('circle.mp4', stages[0].player.file())")
+        page.wait("!byId('origin').hidden && byId('prompt').value === 'a red circle'")
+        assert page.evaluate("['width', 'height', 'frames', 'steps', 'seed', 'crf'].map((id) => byId(id).value)") == [
+            "256", "192", "9", "", "18446744073709551615", "20"]
+        page.evaluate("byId('make').click()")
+        page.wait(f"stages[0]?.result?.media.sha256 === {first!r} && stages.length === 1")
+        fill(page, seed=8, steps=2)
+        page.evaluate("byId('make').click()")
+        page.wait(f"stages[0]?.result && stages[0].result.media.sha256 !== {first!r} && stages[0].result.spec.seed === '8'")
+        assert page.evaluate("[stages[0].result.spec.timesteps, stages[0].result.spec.numInferenceSteps, stages[0].result.spec.sound]") == [None, 2, False]
+        page.evaluate("byId('origin-forget').click()")
+        assert page.evaluate("[byId('origin').hidden, spec().sound]") == [True, None]
+        for data in ("'no film'", "new Uint8Array(64)", "'\\0\\0\\0\\x08ftyp\\0\\0\\0\\x08moof'"):
+            page.evaluate("byId('refusal').textContent = ''")
+            page.evaluate(f"({drop})('other.mp4', {data})")
+            page.wait("byId('refusal').textContent.startsWith('other.mp4: it does not say')")
+        assert page.errors == [], page.errors
+
+
 def main():
     check_early()
+    check_origin()
     check_sound()
     check_draft()
     with running_server("--http", "127.0.0.1:0", config=SLOW) as server:

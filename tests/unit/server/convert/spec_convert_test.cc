@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "client/origin.h"
 #include "kernels/base/digest/sha256.h"
+#include "model/origin/origin_text.h"
 #include "model/states/spec_json.h"
 #include "nlohmann/json.hpp"
 #include "server/convert/convert.h"
@@ -43,6 +45,27 @@ TEST(SpecConvert, EveryFieldButWhatNamesAVideoIsInAStatesSpec) {
     condition.has_video() ? condition.set_video("") : condition.set_image("");
   }
   EXPECT_EQ(Difference(sent, SpecToProto(*again)), "");
+}
+
+// What a file of origin SPEC says, as `reel again` reads it.
+TEST(SpecConvert, EveryFieldThatLeavesATraceInAFileIsReadAgainFromIt) {
+  v1::VideoSpec sent = FilledSpec();
+  const auto text = model::OriginOf(SpecFromProto(sent), {}, {"cpu", {{"rms_norm", "loops"}}});
+  ASSERT_TRUE(text.ok()) << text.status();
+  const auto read = client::ParseOrigin(*text);
+  ASSERT_TRUE(read.ok()) << read.status() << "\n" << *text;
+  EXPECT_EQ(read->device, "cpu");
+  EXPECT_EQ(read->kernels.at("rms_norm"), "loops");
+  sent.clear_worker();
+  sent.clear_keep_state();
+  sent.clear_source();
+  sent.clear_preview();
+  sent.mutable_kernels()->clear_experiment();
+  sent.mutable_kernels()->clear_arm();
+  for (v1::Condition& condition : *sent.mutable_conditions()) {
+    condition.has_video() ? condition.set_video("") : condition.set_image("");
+  }
+  EXPECT_EQ(Difference(sent, read->spec), "");
 }
 
 TEST(SpecConvert, DescribesConditionsWithoutTheirBytes) {
