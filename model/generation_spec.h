@@ -129,7 +129,9 @@ struct GenerationSpec {
   KernelSelection kernels;
   CacheOptions cache;
   std::vector<RequestAdapter> adapters;
-  std::optional<bool> sound;           // whether the file has a sound track
+  std::optional<bool> sound;  // whether the file has a sound track
+  // LUFS that the sound is brought to; unset: as the model makes it.
+  std::optional<double> normalise_loudness;
   std::optional<bool> keep_state;      // for requests that go on from it; unset: no
   std::optional<int> stop_after_pass;  // a draft: so many passes are made; unset: all
   std::optional<Source> source;

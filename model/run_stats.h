@@ -94,6 +94,17 @@ struct OperatorCost {
   absl::Duration estimate;  // estimate for the whole part, from the timed calls
 };
 
+// What the file's sound is like, as it was encoded.
+struct SoundStats {
+  // EBU R 128, integrated over the whole; unset for silence and for less than 0.4 s.
+  std::optional<double> loudness_lufs;
+  std::optional<double> true_peak_dbtp;  // of all channels; unset for silence
+  double silent_share = 0;               // of 10 ms pieces in which no sample reaches -60 dBFS
+  int64_t clipped_samples = 0;           // at full scale or beyond, all channels together
+
+  friend bool operator==(const SoundStats&, const SoundStats&) = default;
+};
+
 struct RunStats {
   absl::Duration queued;  // accepted to first step
   absl::Duration text_encode;
@@ -123,6 +134,7 @@ struct RunStats {
   // "cache").
   int full_steps = 0, reused_steps = 0;
   std::optional<double> energy_joules;  // that the device used for it; unset: unknown
+  std::optional<SoundStats> sound;      // unset: the file has none
 };
 
 }  // namespace reel::model

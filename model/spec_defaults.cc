@@ -44,6 +44,7 @@ void FillFrom(GenerationSpec& spec, const GenerationSpec& values) {
   Fill(spec.audio_modality_scale, values.audio_modality_scale);
   Fill(spec.stg_blocks, values.stg_blocks);
   Fill(spec.condition_crf, values.condition_crf);
+  Fill(spec.normalise_loudness, values.normalise_loudness);
   Fill(spec.denoise_strength, values.denoise_strength);
   Fill(spec.image_condition_noise_scale, values.image_condition_noise_scale);
   Fill(spec.decode_timestep, values.decode_timestep);

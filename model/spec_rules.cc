@@ -18,6 +18,7 @@ namespace {
 constexpr double kMaxTimestep = 1000;
 constexpr int64_t kMostReused = 16;
 constexpr int64_t kMostCrf = 51;
+constexpr double kLeastLoudness = -70, kMostLoudness = -5;  // LUFS
 constexpr char kNotSupported[] = "this model does not support it; nearest: leave it out";
 
 // Size and length, and their product.
@@ -105,6 +106,14 @@ void CheckFurtherGuidance(const GenerationSpec& spec, const GenerationSpec& know
                 out);
 }
 
+void CheckLoudness(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  if (!spec.normalise_loudness) return;
+  if (!card.sound.exists() || !spec.sound.value_or(true)) {
+    return out.Add("normalise_loudness", "the video has no sound; nearest: leave it out");
+  }
+  out.InRange("normalise_loudness", *spec.normalise_loudness, kLeastLoudness, kMostLoudness);
+}
+
 void CheckStgBlocks(const std::vector<int>& blocks, int count, ViolationList& out) {
   if (blocks.empty()) return;
   if (count == 0) return out.Add("stg_blocks", kNotSupported);
@@ -189,6 +198,7 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
   if (spec.sound.value_or(false) && !card.sound.exists()) {
     out.Add("sound", "this model makes no sound; nearest: leave it out");
   }
+  CheckLoudness(spec, card, out);
   CheckPasses(spec, card, out);
   CheckProfile(spec, card, out);
   CheckCache(spec.cache, card.defaults.cache, out);

@@ -40,6 +40,7 @@ constexpr FieldFlag kFlags[] = {
     {"spec.condition_crf", "--image-crf"},
     {"spec.adapters", "--adapter"},
     {"spec.sound", "--no-sound"},
+    {"spec.normalise_loudness", "--normalise-loudness"},
     {"spec.stop_after_pass", "--draft"},
     {"spec.seed", "--seed"},
     {"spec.preset", "--preset"},

@@ -62,6 +62,8 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
     command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   }
   command.add_flag("--no-sound", no_sound_, "Leave out the sound of a model that has it");
+  command.add_option("--normalise-loudness", loudness_,
+                     "Bring the sound to so many LUFS (EBU R 128), such as -23 or -14");
   command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
   command.add_option("--speed", speed_, "Speed of the video encoder; slower makes smaller files")
       ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));
@@ -106,6 +108,7 @@ v1::VideoSpec SpecFlags::Values() const {
   adapters_.Fill(spec);
   if (seed_) spec.set_seed(*seed_);
   if (no_sound_) spec.set_sound(false);
+  if (loudness_) spec.set_normalise_loudness(*loudness_);
   if (draft_) spec.set_stop_after_pass(1);
   if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);
   for (const auto& [op, variant] : kernels_) {

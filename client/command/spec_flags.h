@@ -42,7 +42,7 @@ class SpecFlags {
 
   std::optional<uint64_t> seed_;
   std::optional<int> crf_, most_reused_;
-  std::optional<double> cache_threshold_;
+  std::optional<double> cache_threshold_, loudness_;
   std::string speed_, origin_;
   std::map<std::string, std::string> kernels_;
   GuidanceFlags guidance_;

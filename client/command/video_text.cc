@@ -36,6 +36,19 @@ std::string Kernels(const v1::RunStats& stats) {
   return text;
 }
 
+std::string DescribeSound(const v1::SoundStats& sound) {
+  if (!sound.has_true_peak_dbtp()) return "silence";
+  std::string text = sound.has_loudness_lufs()
+                         ? absl::StrFormat("%.1f LUFS, ", sound.loudness_lufs())
+                         : std::string();
+  absl::StrAppendFormat(&text, "peak %.1f dBTP, %.0f %% silence", sound.true_peak_dbtp(),
+                        sound.silent_share() * 100);
+  if (sound.clipped_samples() > 0) {
+    absl::StrAppend(&text, ", ", sound.clipped_samples(), " samples clipped");
+  }
+  return text;
+}
+
 void AddStats(const v1::RunStats& stats, TextTable& table) {
   const struct {
     const char* name;
@@ -56,6 +69,7 @@ void AddStats(const v1::RunStats& stats, TextTable& table) {
     table.AddRow({"steps", absl::StrCat(stats.full_steps(), " in full, ", stats.reused_steps(),
                                         " reused an earlier one's result")});
   }
+  if (stats.has_sound()) table.AddRow({"sound", DescribeSound(stats.sound())});
   if (stats.restarts() > 0) table.AddRow({"restarts", absl::StrCat(stats.restarts())});
 }
 

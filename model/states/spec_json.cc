@@ -63,6 +63,7 @@ void Visit(Fields& fields, auto& spec)
   fields("cache.most_reused", spec.cache.most_reused);
   fields("adapters", spec.adapters);
   fields("sound", spec.sound);
+  fields("normalise_loudness", spec.normalise_loudness);
   fields("stop_after_pass", spec.stop_after_pass);
   fields("preview.every_steps", spec.preview.every_steps);
   fields("preview.max_side", spec.preview.max_side);

@@ -257,6 +257,7 @@ model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
   spec.max_text_tokens = proto.max_text_tokens();
   if (proto.has_condition_crf()) spec.condition_crf = proto.condition_crf();
   if (proto.has_sound()) spec.sound = proto.sound();
+  if (proto.has_normalise_loudness()) spec.normalise_loudness = proto.normalise_loudness();
   if (proto.has_keep_state()) spec.keep_state = proto.keep_state();
   if (proto.has_stop_after_pass()) spec.stop_after_pass = proto.stop_after_pass();
   if (proto.has_source()) spec.source = SourceFromProto(proto.source());
@@ -294,6 +295,7 @@ v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   proto.set_max_text_tokens(spec.max_text_tokens);
   if (spec.condition_crf) proto.set_condition_crf(*spec.condition_crf);
   if (spec.sound) proto.set_sound(*spec.sound);
+  if (spec.normalise_loudness) proto.set_normalise_loudness(*spec.normalise_loudness);
   if (spec.keep_state) proto.set_keep_state(*spec.keep_state);
   if (spec.stop_after_pass) proto.set_stop_after_pass(*spec.stop_after_pass);
   if (spec.source) SetSource(*spec.source, *proto.mutable_source());

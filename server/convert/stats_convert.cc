@@ -32,6 +32,24 @@ model::RunPart PartFromProto(v1::RunPart part) {
                                    : model::RunPart::kUnspecified;
 }
 
+v1::SoundStats SoundToProto(const model::SoundStats& sound) {
+  v1::SoundStats proto;
+  if (sound.loudness_lufs) proto.set_loudness_lufs(*sound.loudness_lufs);
+  if (sound.true_peak_dbtp) proto.set_true_peak_dbtp(*sound.true_peak_dbtp);
+  proto.set_silent_share(sound.silent_share);
+  proto.set_clipped_samples(sound.clipped_samples);
+  return proto;
+}
+
+model::SoundStats SoundFromProto(const v1::SoundStats& proto) {
+  model::SoundStats sound;
+  if (proto.has_loudness_lufs()) sound.loudness_lufs = proto.loudness_lufs();
+  if (proto.has_true_peak_dbtp()) sound.true_peak_dbtp = proto.true_peak_dbtp();
+  sound.silent_share = proto.silent_share();
+  sound.clipped_samples = proto.clipped_samples();
+  return sound;
+}
+
 void BillToProto(const model::RunStats& stats, v1::RunStats& proto) {
   for (const model::PartTime& part : stats.parts) {
     v1::PartTime& added = *proto.add_parts();
@@ -112,6 +130,7 @@ v1::RunStats StatsToProto(const model::RunStats& stats) {
   proto.set_full_steps(stats.full_steps);
   proto.set_reused_steps(stats.reused_steps);
   if (stats.energy_joules) proto.set_energy_joules(*stats.energy_joules);
+  if (stats.sound) *proto.mutable_sound() = SoundToProto(*stats.sound);
   BillToProto(stats, proto);
   return proto;
 }
@@ -147,6 +166,7 @@ model::RunStats StatsFromProto(const v1::RunStats& proto) {
   stats.full_steps = proto.full_steps();
   stats.reused_steps = proto.reused_steps();
   if (proto.has_energy_joules()) stats.energy_joules = proto.energy_joules();
+  if (proto.has_sound()) stats.sound = SoundFromProto(proto.sound());
   BillFromProto(proto, stats);
   return stats;
 }

@@ -80,6 +80,9 @@ void Console::Timings(const model::RunStats& stats, int num_steps, absl::Duratio
   Line("encode, exposed", stats.encode_exposed);
   Line("total", total);
   std::fprintf(stderr, "%-16s %9.1f MiB\n", "peak memory", PeakMemoryMib());
+  if (stats.sound && stats.sound->loudness_lufs) {
+    std::fprintf(stderr, "%-16s %9.1f LUFS\n", "loudness", *stats.sound->loudness_lufs);
+  }
   for (const auto& use : stats.kernels) {
     std::fprintf(stderr, "%-16s %-16s %9lld calls\n", use.op.c_str(), use.variant.c_str(),
                  static_cast<long long>(use.calls));

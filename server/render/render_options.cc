@@ -84,6 +84,8 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--seed", spec.seed, "Same seed, same video; default 0")->check(WhyNotSeed);
   app.add_flag_callback(
       "--no-sound", [&spec] { spec.sound = false; }, "Leave out the sound of a model that has it");
+  app.add_option("--normalise-loudness", spec.normalise_loudness,
+                 "LUFS that the sound is brought to (EBU R 128), such as -23 or -14");
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
 }
 

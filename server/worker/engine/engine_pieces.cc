@@ -146,6 +146,7 @@ absl::Status Engine::Impl::StartDecoding(HeldJob& job) {
   options.format.frame_rate = job.spec.frame_rate;
   options.format.num_frames = job.spec.num_frames;
   if (job.spec.sound.value_or(true)) options.format.sound = job.pipeline->card().sound;
+  options.format.loudness = job.spec.normalise_loudness;
   job.sounds = options.format.sound.exists();
   options.format.crf = job.spec.encoding.crf.value_or(options.format.crf);
   options.format.preset = PresetName(job.spec.encoding.speed);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "kernels/base/digest/sha256.h"
 
 namespace reel::worker {
@@ -83,6 +84,14 @@ WorkerReport FileEnd::ReportOf(const EncodedFile& file, absl::Time now) {
   finished.media.sample_rate = file.sound.sample_rate;
   finished.media.width = file.width;
   finished.media.height = file.height;
+  finished.stats.sound = file.sound_stats;
+  if (file.is_limited) {
+    finished.notices.push_back(
+        {.code = "LOUDNESS_LIMITED",
+         .message = absl::StrFormat("The sound is at %.1f LUFS: louder, its peaks would exceed "
+                                    "-1 dBTP",
+                                    file.sound_stats->loudness_lufs.value_or(0))});
+  }
   return {{}, success_->ref, std::move(finished)};
 }
 

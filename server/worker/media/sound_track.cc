@@ -27,24 +27,35 @@ SoundTrack::SoundTrack(AacEncoder encoder, const VideoFormat& format)
     : encoder_(std::move(encoder)),
       format_(format.sound),
       frame_rate_(format.frame_rate),
-      end_(SampleAt(format.num_frames)) {}
+      end_(SampleAt(format.num_frames)),
+      loudness_(format.loudness),
+      samples_(SizeOf(end_), 0.0F) {}
+
+size_t SoundTrack::SizeOf(int64_t samples) const {
+  return static_cast<size_t>(samples) * static_cast<size_t>(format_.channels);
+}
+
+void SoundTrack::SetSamples(std::vector<float> interleaved) {
+  samples_ = std::move(interleaved);
+  samples_.resize(SizeOf(end_), 0.0F);
+  if (!loudness_) return;
+  const model::SoundStats measured = Measure();
+  const LevelChange change = ChangeTo(*loudness_, measured);
+  is_limited_ = change.is_limited;
+  for (float& sample : samples_) sample *= change.gain;
+}
 
 int64_t SoundTrack::SampleAt(int frames) const {
   return std::llround(frames * static_cast<double>(format_.sample_rate) / frame_rate_);
 }
 
 absl::Status SoundTrack::WriteUntil(int frames, AacEncoder::PacketSink sink) {
-  const auto channels = static_cast<size_t>(format_.channels);
   const int64_t until = std::min(end_, SampleAt(frames) + kAhead);
   while (at_ < until) {
-    const auto count =
-        static_cast<size_t>(std::min<int64_t>(AacEncoder::kFrameSamples, end_ - at_));
-    std::vector<float> piece(count * channels, 0.0F);
-    const size_t from = std::min(samples_.size(), static_cast<size_t>(at_) * channels);
-    const size_t have = std::min(samples_.size() - from, piece.size());
-    std::copy_n(samples_.begin() + static_cast<ptrdiff_t>(from), have, piece.begin());
+    const int64_t count = std::min<int64_t>(AacEncoder::kFrameSamples, end_ - at_);
+    const auto piece = absl::MakeConstSpan(samples_).subspan(SizeOf(at_), SizeOf(count));
     REEL_RETURN_IF_ERROR(encoder_.Encode(piece, sink));
-    at_ += static_cast<int64_t>(count);
+    at_ += count;
   }
   if (at_ < end_ || std::exchange(flushed_, true)) return absl::OkStatus();
   return encoder_.Flush(sink);

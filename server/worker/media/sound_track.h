@@ -3,13 +3,16 @@
 // anywhere has the sound of its pictures.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/frame_sink.h"
 #include "server/worker/media/aac_encoder.h"
+#include "server/worker/media/loudness.h"
 #include "server/worker/media/video_format.h"
 
 namespace reel::worker {
@@ -20,22 +23,31 @@ class SoundTrack {
   // The format must have sound.
   static absl::StatusOr<SoundTrack> Open(const VideoFormat& format);
 
-  // All samples, one channel after the other. Missing samples are silence, those past the pictures'
-  // end are dropped. Without this call all is silence.
-  void SetSamples(std::vector<float> interleaved) { samples_ = std::move(interleaved); }
+  // All samples, interleaved. Missing samples are silence, those past the pictures' end are
+  // dropped. Without this call all is silence. Brings them to the format's loudness.
+  void SetSamples(std::vector<float> interleaved);
   // Writes the packets that the first `frames` pictures need, and a few more; each once.
   absl::Status WriteUntil(int frames, AacEncoder::PacketSink sink);
+
+  // Of the samples as they are encoded.
+  model::SoundStats Measure() const { return MeasureSound(format_, samples_); }
+  // Its loudest sample kept the sound below the loudness that was asked for.
+  bool is_limited() const { return is_limited_; }
 
   const AVCodecContext& context() const { return encoder_.context(); }
 
  private:
   SoundTrack(AacEncoder encoder, const VideoFormat& format);
   int64_t SampleAt(int frames) const;
+  // Values of so many samples of each channel.
+  size_t SizeOf(int64_t samples) const;
 
   AacEncoder encoder_;
   const model::SoundFormat format_;
   const double frame_rate_;
   const int64_t end_;
+  const std::optional<double> loudness_;
+  bool is_limited_ = false;
   std::vector<float> samples_;
   int64_t at_ = 0;  // samples of each channel given to the encoder
   bool flushed_ = false;

@@ -181,7 +181,8 @@ absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
   REEL_ASSIGN_OR_RETURN(std::optional<SoundTrack> sound, OpenSound(options_.format));
   std::vector<const AVCodecContext*> tracks = {&encoder.context()};
   if (sound) tracks.push_back(&sound->context());
-  REEL_ASSIGN_OR_RETURN(const auto writer, FragmentWriter::Open(tracks, OriginBoxes(options_.origin)));
+  REEL_ASSIGN_OR_RETURN(const auto writer,
+                        FragmentWriter::Open(tracks, OriginBoxes(options_.origin)));
   REEL_ASSIGN_OR_RETURN(const int frames, WriteFrames(*writer, sound ? &*sound : nullptr));
   if (frames == 0) return absl::InternalError("A file has frames");
   std::string codecs = encoder.CodecString();
@@ -192,7 +193,9 @@ absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
                      absl::Seconds(frames / options_.format.frame_rate),
                      options_.format.sound,
                      options_.format.width,
-                     options_.format.height};
+                     options_.format.height,
+                     sound_stats_,
+                     sound && sound->is_limited()};
 }
 
 absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, SoundTrack* sound) {
@@ -215,6 +218,8 @@ absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, SoundTrack
     REEL_RETURN_IF_ERROR(writer.Write(*next.packet));
     cut = EndsFragment(frames);
     if (cut) REEL_RETURN_IF_ERROR(cut_here());
+    // Once the first bytes have left, which it would hold up.
+    if (sound != nullptr && frames == 0) sound_stats_ = sound->Measure();
   }
   if (!cut) REEL_RETURN_IF_ERROR(cut_here());
   return frames;

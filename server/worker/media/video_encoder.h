@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "model/frame_sink.h"
+#include "model/run_stats.h"
 #include "server/worker/media/origin_boxes.h"
 #include "server/worker/media/video_format.h"
 
@@ -44,6 +45,8 @@ struct EncodedFile {
   absl::Duration duration;
   model::SoundFormat sound = {};
   int width = 0, height = 0;
+  std::optional<model::SoundStats> sound_stats = {};  // unset: it has no sound
+  bool is_limited = false;  // its sound is quieter than was asked for, for its loudest sample
 };
 
 // Thread-safe, except for destruction.
@@ -99,7 +102,8 @@ class VideoEncoder final : public model::FrameSink {
   Output output_;
   Signal signal_;
   Ended ended_;
-  int64_t offset_ = 0;  // writer's thread only
+  int64_t offset_ = 0;                            // writer's thread only
+  std::optional<model::SoundStats> sound_stats_;  // likewise
 
   mutable Mutex mutex_;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;

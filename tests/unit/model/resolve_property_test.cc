@@ -53,6 +53,7 @@ class RandomSpec {
     }
     spec.kernels.profile = Pick<std::string>({"", "reference"});
     spec.preview = {Pick<int>({0, 1, 5}, {-1}), Pick<int>({0, 32, 512}, {513, kMin})};
+    if (Chance(20)) spec.normalise_loudness = Pick<double>({-70, -23, -5}, {-71, 0, kNaN});
     if (Chance(2)) spec.encoding.crf = Pick<int>({0, 51, 30}, {52});
     spec.encoding.speed =
         Pick<EncodingSpeed>({EncodingSpeed::kUnspecified, EncodingSpeed::kMedium});

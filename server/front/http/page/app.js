@@ -516,6 +516,9 @@ class Stage {
       .map(([name, time]) => `${name} ${shown(seconds(time))}`).join(', ');
     const seed = video.spec.seed;
     const text = [`${shown(seconds(stats.total))} s (${parts})`, `seed ${seed}`];
+    if (stats.sound?.loudnessLufs !== undefined) {
+      text.push(`${stats.sound.loudnessLufs.toFixed(1)} LUFS, peak ${stats.sound.truePeakDbtp.toFixed(1)} dBTP`);
+    }
     for (const notice of video.notices || []) text.push(notice.message);
     this.find('.left').textContent = text.join(' · ');
     this.find('.cancel').hidden = true;

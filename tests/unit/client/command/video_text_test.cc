@@ -28,6 +28,20 @@ TEST(VideoText, TellsHowManyStepsWereReusedWhereSomeWere) {
             std::string::npos);
 }
 
+TEST(VideoText, TellsWhatItsSoundIsLike) {
+  v1::Video video;
+  EXPECT_EQ(DescribeVideo(video).find("sound"), std::string::npos);
+  v1::SoundStats& sound = *video.mutable_stats()->mutable_sound();
+  sound.set_silent_share(1);
+  EXPECT_NE(DescribeVideo(video).find("silence"), std::string::npos);
+  sound.set_silent_share(0.25);
+  sound.set_true_peak_dbtp(-1.04);
+  sound.set_loudness_lufs(-23.0);
+  sound.set_clipped_samples(3);
+  const std::string told = "-23.0 LUFS, peak -1.0 dBTP, 25 % silence, 3 samples clipped";
+  EXPECT_NE(DescribeVideo(video).find(told), std::string::npos) << DescribeVideo(video);
+}
+
 TEST(VideoText, TellsWhatAVideoGoesOnFromAndWhatCanGoOnFromIt) {
   v1::Video video;
   EXPECT_EQ(DescribeVideo(video).find("kept state"), std::string::npos);

@@ -122,6 +122,25 @@ TEST_F(EngineTest, SoundIsAPartOfItsOwnBetweenStepsAndFrames) {
   Stop();
 }
 
+TEST_F(EngineTest, SoundIsMeasuredAndBroughtToTheLoudnessOfItsRequest) {
+  test_card_.sound = true;
+  model::GenerationSpec spec = Spec("fox");
+  spec.sound = true;
+  spec.num_frames = 25;
+  engine().Post(Job("as it is", spec));
+  spec.normalise_loudness = -30;
+  engine().Post(Job("quiet", spec));
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("as it is") && events_.WaitForEnd("quiet"));
+  const auto sound = [this](const std::string& job) {
+    return events_.ended(job).result.stats.sound;
+  };
+  ASSERT_TRUE(sound("as it is") && sound("quiet"));
+  EXPECT_GT(*sound("as it is")->loudness_lufs, -20);
+  EXPECT_NEAR(*sound("quiet")->loudness_lufs, -30, 0.01);
+  Stop();
+}
+
 TEST_F(EngineTest, ASilentVideoHasNoSoundPart) {
   test_card_.sound = true;
   model::GenerationSpec spec = Spec("fox");
@@ -132,6 +151,7 @@ TEST_F(EngineTest, ASilentVideoHasNoSoundPart) {
   const model::RunStats stats = events_.ended("a").result.stats;
   EXPECT_EQ(PartsOf(stats).count(model::RunPart::kSound), 0u);
   EXPECT_EQ(stats.sound_decode, absl::ZeroDuration());
+  EXPECT_EQ(stats.sound, std::nullopt);
   Stop();
 }
 

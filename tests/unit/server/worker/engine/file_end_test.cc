@@ -51,6 +51,20 @@ TEST_F(FileEndTest, AWholeFileIsASuccess) {
   EXPECT_FALSE(end_.Claim()) << "it has been told";
 }
 
+TEST_F(FileEndTest, TellsWhatTheSoundIsLikeAndWhenItCouldNotBeAsLoudAsWasAsked) {
+  Expect();
+  EncodedFile file = File();
+  file.sound_stats = {.loudness_lufs = -17.5, .true_peak_dbtp = -1};
+  file.is_limited = true;
+  end_.Complete(file, kStart);
+  ASSERT_TRUE(events_.has_ended("a"));
+  const JobFinished result = events_.ended("a").result;
+  EXPECT_EQ(result.stats.sound, file.sound_stats);
+  ASSERT_EQ(result.notices.size(), 1u);
+  EXPECT_EQ(result.notices[0].code, "LOUDNESS_LIMITED");
+  EXPECT_THAT(result.notices[0].message, ::testing::HasSubstr("-17.5 LUFS"));
+}
+
 TEST_F(FileEndTest, ItsStateComesFirstInPieces) {
   const std::string state = std::string(kStatePieceBytes, 's') + "rest";
   Expect(absl::InfiniteFuture(), state);

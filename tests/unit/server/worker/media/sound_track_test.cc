@@ -31,6 +31,7 @@ struct SoundFile {
   std::string bytes;
   std::vector<size_t> ends;  // of fragments
   std::string content_type;
+  EncodedFile file;
 };
 
 // Silence, and a click of one sample at each of these seconds, in both channels.
@@ -63,7 +64,8 @@ SoundFile EncodeSound(const VideoFormat& format, const std::vector<float>& sampl
   encoder.Finish();
   EXPECT_TRUE(file.WaitForDone(encoder));
   EXPECT_TRUE(encoder.result().ok()) << encoder.result().status();
-  return {file.bytes(), file.ends(), encoder.result().value_or(EncodedFile()).content_type};
+  const EncodedFile encoded = encoder.result().value_or(EncodedFile());
+  return {file.bytes(), file.ends(), encoded.content_type, encoded};
 }
 
 VideoFormat FormatOf(const model::SoundFormat& sound, int frames, double frame_rate = 24) {
@@ -171,6 +173,45 @@ TEST(SoundTrack, ShortSoundEndsInSilenceAndLongSoundIsCut) {
       ASSERT_LT(std::abs(video->sound[2 * i]), 0.01) << "sample " << i;
     }
   }
+}
+
+TEST(SoundTrack, IsBroughtToTheLoudnessThatIsAskedForAndMeasured) {
+  VideoFormat format = FormatOf(k48kHz, 49);
+  std::vector<float> tone;
+  for (size_t i = 0; i < 98'000; ++i) {
+    const float angle =
+        2 * std::numbers::pi_v<float> * 997 * static_cast<float>(i % 48'000) / 48'000;
+    tone.insert(tone.end(), 2, 0.01F * std::sin(angle));
+  }
+  for (const double lufs : {-30.0, -14.0}) {
+    format.loudness = lufs;
+    const SoundFile clip = EncodeSound(format, tone);
+    ASSERT_TRUE(clip.file.sound_stats.has_value());
+    EXPECT_NEAR(*clip.file.sound_stats->loudness_lufs, lufs, 0.01);
+    EXPECT_FALSE(clip.file.is_limited);
+    const auto video = reel::testing::Decode(clip.bytes);
+    ASSERT_TRUE(video.ok()) << video.status();
+    const model::SoundStats heard = MeasureSound(k48kHz, video->sound);
+    EXPECT_NEAR(*heard.loudness_lufs, lufs, 0.2) << "as a player hears it";
+  }
+  format.loudness = -5;
+  tone[48'000] = 0.9F;  // one sample keeps all others down
+  const SoundFile clip = EncodeSound(format, tone);
+  EXPECT_TRUE(clip.file.is_limited);
+  EXPECT_NEAR(*clip.file.sound_stats->true_peak_dbtp, -1, 0.1);
+  EXPECT_EQ(clip.file.sound_stats->clipped_samples, 0);
+}
+
+TEST(SoundTrack, IsMeasuredAndLeftAsItIsUnlessALoudnessIsAskedFor) {
+  const VideoFormat format = FormatOf(k48kHz, 49);
+  const SoundFile clip = EncodeSound(format, Clicks(k48kHz, 49 / 24.0, {0.5}));
+  ASSERT_TRUE(clip.file.sound_stats.has_value());
+  EXPECT_GT(clip.file.sound_stats->silent_share, 0.99);
+  EXPECT_FALSE(clip.file.is_limited);
+  const SoundFile silence = EncodeSound(format, {});
+  ASSERT_TRUE(silence.file.sound_stats.has_value());
+  EXPECT_EQ(silence.file.sound_stats->silent_share, 1);
+  EXPECT_EQ(silence.file.sound_stats->loudness_lufs, std::nullopt);
 }
 
 TEST(SoundTrack, AVideoWhoseModelPushesNoSoundIsSilent) {
