@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr size_t kSha256Digits = 64;
 constexpr char kPromote[] = "source.promote";
+constexpr double kMostSeconds = 86'400;
 
 bool IsSha256(const std::string& text) {
   return text.size() == kSha256Digits && std::ranges::all_of(text, [](char c) {
@@ -35,7 +38,82 @@ std::string OnePass(const GenerationSpec& spec, const ModelCard& card) {
                           : absl::StrCat("presets of several: ", absl::StrJoin(several, ", ")));
 }
 
+// What an extension or a retake cannot have beside the latents that it holds. `begin`: its field.
+void CheckBesideHeld(const GenerationSpec& spec, const ModelCard& card, const std::string& begin,
+                     ViolationList& out) {
+  if (NumPasses(spec.preset, card) > 1) {
+    out.Add("preset", absl::StrCat("preset ", Quoted(spec.preset),
+                                   " makes several passes, but the latents "
+                                   "that ",
+                                   begin,
+                                   " holds have the size of the last one alone; nearest: "
+                                   "leave it out, or a preset of one pass"));
+  }
+  if (spec.stop_after_pass) {
+    out.Add("stop_after_pass", absl::StrCat(begin, " makes one pass; nearest: leave it out"));
+  }
+  if (!spec.conditions.empty()) {
+    out.Add("conditions", absl::StrCat(spec.conditions.size(), " given beside ", begin,
+                                       ", which holds latents in their place; nearest: 0"));
+  }
+  if (spec.denoise_strength.value_or(1) != 1) {
+    out.Add("denoise_strength", absl::StrCat(*spec.denoise_strength, " given, but what ", begin,
+                                             " makes starts from noise; nearest: 1"));
+  }
+}
+
+void CheckExtend(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  const Source::Extend& extend = spec.source->extend;
+  const ViolationList::Grid added{card.temporal_multiple, 0, card.temporal_multiple,
+                                  card.limits.max_frames - 1};
+  const ViolationList::Grid held{card.temporal_multiple, 1, 1,
+                                 std::max(card.limits.max_frames - card.temporal_multiple, 1)};
+  bool fits = out.OnGrid("source.extend.num_frames", extend.num_frames, added);
+  fits = out.OnGrid("source.extend.overlap_frames", extend.overlap_frames, held) && fits;
+  const int frames = extend.overlap_frames + extend.num_frames;
+  if (!fits || spec.num_frames == frames) return;
+  out.Add("num_frames", absl::StrCat(spec.num_frames,
+                                     " is not that of source.extend, overlap and "
+                                     "new frames; nearest: ",
+                                     frames));
+}
+
+void CheckRetake(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  const Source::Retake& retake = spec.source->retake;
+  const double seconds = spec.num_frames / spec.frame_rate;
+  if (retake.end > seconds) {
+    out.Add("source.retake.end",
+            absl::StrCat(retake.end, " s is behind the video's end; nearest: ", seconds, " s"));
+  }
+  if (card.sound.exists()) return;
+  for (const auto& [field, keeps] : {std::pair("keep_pictures", retake.keep_pictures),
+                                     std::pair("keep_sound", retake.keep_sound)}) {
+    if (!keeps) continue;
+    out.Add(absl::StrCat("source.retake.", field),
+            "this model makes no sound, so there is nothing else to make; nearest: leave it out");
+  }
+}
+
+void CheckRetakeAlone(const Source::Retake& retake, ViolationList& out) {
+  const bool begins = out.InRange("source.retake.begin", retake.begin, 0.0, kMostSeconds);
+  const bool ends = out.InRange("source.retake.end", retake.end, 0.0, kMostSeconds);
+  if (begins && ends && retake.begin >= retake.end) {
+    out.Add("source.retake.end",
+            absl::StrCat(retake.end, " s is not behind the begin, which is ", retake.begin, " s"));
+  }
+  if (retake.keep_pictures && retake.keep_sound) {
+    out.Add("source.retake.keep_sound",
+            "is set beside keep_pictures, which leaves nothing to make; nearest: one of them");
+  }
+}
+
 }  // namespace
+
+void CheckHeld(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  if (!spec.holds_latents()) return;
+  CheckBesideHeld(spec, card, spec.is_extension() ? "source.extend" : "source.retake", out);
+  spec.is_extension() ? CheckExtend(spec, card, out) : CheckRetake(spec, card, out);
+}
 
 void CheckPasses(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   const int passes = NumPasses(spec.preset, card);
@@ -47,7 +125,7 @@ void CheckPasses(const GenerationSpec& spec, const ModelCard& card, ViolationLis
     }
     return;
   }
-  if (!spec.stop_after_pass) return;
+  if (!spec.stop_after_pass || spec.holds_latents()) return;
   if (passes == 1) {
     out.Add("stop_after_pass", absl::StrCat(OnePass(spec, card), "; nearest: leave it out"));
     return;
@@ -57,9 +135,11 @@ void CheckPasses(const GenerationSpec& spec, const ModelCard& card, ViolationLis
 
 void CheckSource(const GenerationSpec& spec, ViolationList& out) {
   if (!spec.source) return;
-  if (!spec.is_promotion()) {
-    out.Add("source", "does not say how to go on from the video; nearest: promote");
+  if (spec.source->begin == Source::Begin::kUnspecified) {
+    out.Add("source",
+            "does not say how to go on from the video; nearest: promote, extend or retake");
   }
+  if (spec.is_retake()) CheckRetakeAlone(spec.source->retake, out);
   const std::string& sha256 = spec.source->state_sha256;
   if (!sha256.empty() && !IsSha256(sha256)) {
     out.Add("source.state_sha256", absl::StrCat("is not 64 digits of lower-case hex, but ",

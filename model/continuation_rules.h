@@ -11,6 +11,10 @@ namespace reel::model {
 // A draft leaves passes of its preset out, and a promotion makes them: the preset must have them.
 void CheckPasses(const GenerationSpec& spec, const ModelCard& card, ViolationList& out);
 
+// An extension or a retake makes one pass and starts from noise; its lengths are whole latents and
+// within the video.
+void CheckHeld(const GenerationSpec& spec, const ModelCard& card, ViolationList& out);
+
 // A source says how to go on from it. Whether its video exists is not checked here.
 void CheckSource(const GenerationSpec& spec, ViolationList& out);
 

@@ -40,18 +40,44 @@ struct Condition {
   }
 };
 
+// Of an extension, where a request does not say.
+inline constexpr int kOverlapFrames = 25;
+
 // A kept video that this one goes on from. The bytes of its state travel beside the spec.
 struct Source {
-  enum class Begin { kUnspecified, kPromote };  // kPromote: by the passes that a draft left out
-  std::string video = {};                       // "videos/..."
+  enum class Begin {
+    kUnspecified,
+    kPromote,  // by the passes that a draft left out
+    kExtend,   // by frames behind its last ones
+    kRetake,   // as long as it is, with a stretch of it made anew
+  };
+  // So many new frames behind so many of the source's last ones, whose latents are held.
+  struct Extend {
+    int num_frames = 0;
+    int overlap_frames = 0;
+
+    friend bool operator==(const Extend&, const Extend&) = default;
+  };
+  // In seconds. Latents outside are held; inside, those that are not kept start from noise.
+  struct Retake {
+    double begin = 0, end = 0;
+    bool keep_pictures = false, keep_sound = false;
+
+    friend bool operator==(const Retake&, const Retake&) = default;
+  };
+
+  std::string video = {};  // "videos/..."
   Begin begin = Begin::kUnspecified;
   std::string state_sha256 = {};  // lower-case hex
   // Null if only the description is known, or it is gone.
   std::shared_ptr<const std::string> state = nullptr;
+  Extend extend = {};  // as `begin` says
+  Retake retake = {};
 
   // Compares states by hash.
   friend bool operator==(const Source& a, const Source& b) {
-    return a.video == b.video && a.begin == b.begin && a.state_sha256 == b.state_sha256;
+    return a.video == b.video && a.begin == b.begin && a.state_sha256 == b.state_sha256 &&
+           a.extend == b.extend && a.retake == b.retake;
   }
 };
 
@@ -140,6 +166,10 @@ struct GenerationSpec {
   std::string worker;  // name of a worker to run on; empty: the scheduler decides
 
   bool is_promotion() const { return source && source->begin == Source::Begin::kPromote; }
+  bool is_extension() const { return source && source->begin == Source::Begin::kExtend; }
+  bool is_retake() const { return source && source->begin == Source::Begin::kRetake; }
+  // Whether latents of another video are held in this one.
+  bool holds_latents() const { return is_extension() || is_retake(); }
   // For a resolved spec.
   int num_steps() const {
     return timesteps.empty() ? num_inference_steps : static_cast<int>(timesteps.size());

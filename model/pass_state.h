@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of a video between two passes, in the host's memory. From them a pipeline makes the
-// passes that a draft left out; `model/states` turns them into a file and back.
+// passes that a draft left out, or holds them in another video; `model/states` turns them into a
+// file and back.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,8 @@ struct StateTensor {
 struct PassState {
   static constexpr char kLatents[] = "latents";             // [1, C, F, h, w], fp32
   static constexpr char kAudioLatents[] = "audio_latents";  // [1, C, A, bins], fp32
+  // Of whole videos whose decoder takes noise, as the latents: that with which they are decoded.
+  static constexpr char kDecodeNoise[] = "decode_noise";
 
   // The most bytes of a state as a file: four times the latents of the largest video, and more.
   static constexpr int64_t kMostFileBytes = int64_t{256} << 20;

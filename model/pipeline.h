@@ -79,15 +79,15 @@ class Pipeline {
   virtual const ModelCard& card() const = 0;
   virtual absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
                                                              const kernels::Execution& run) = 0;
-  // The same of a promotion, from what its draft left (model/states). FAILED_PRECONDITION names
-  // what does not fit.
+  // The same of a request that goes on from another video, from what that left (model/states).
+  // FAILED_PRECONDITION names what does not fit.
   virtual absl::StatusOr<std::unique_ptr<Generation>> CreateFrom(const GenerationSpec& resolved,
                                                                  const PassState& made,
                                                                  const kernels::Execution& run) {
     static_cast<void>(resolved), static_cast<void>(made), static_cast<void>(run);
     return absl::FailedPreconditionError("the model cannot go on from a video");
   }
-  // What a generation leaves for passes that a draft left out; between its last step and its
+  // What a generation leaves for requests that go on from it; between its last step and its
   // decode. FAILED_PRECONDITION for models that cannot go on from a video.
   virtual absl::StatusOr<PassState> State(const Generation& generation) const {
     static_cast<void>(generation);

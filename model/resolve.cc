@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/resolve.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,16 @@ const Preset* ChosenPreset(const GenerationSpec& spec, const ModelCard& card, Vi
   return nullptr;
 }
 
+// Frames of an extension are counted by its source alone.
+void FillExtension(GenerationSpec& spec) {
+  if (!spec.is_extension()) return;
+  Source::Extend& extend = spec.source->extend;
+  if (extend.overlap_frames == 0) extend.overlap_frames = kOverlapFrames;
+  const int64_t frames = int64_t{extend.overlap_frames} + extend.num_frames;
+  const bool counts = frames > 0 && frames <= std::numeric_limits<int>::max();
+  if (spec.num_frames == 0 && counts) spec.num_frames = static_cast<int>(frames);
+}
+
 }  // namespace
 
 Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const RequestLimits& limits,
@@ -46,6 +57,7 @@ Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const Requ
   if (!spec.timesteps.empty() && spec.num_steps() == spec.num_inference_steps) {
     spec.num_inference_steps = 0;
   }
+  FillExtension(spec);
   GenerationSpec known;
   if (const Preset* preset = ChosenPreset(spec, card, violations)) FillFrom(known, preset->values);
   FillFrom(known, card.defaults);

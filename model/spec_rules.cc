@@ -200,6 +200,7 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
   }
   CheckLoudness(spec, card, out);
   CheckPasses(spec, card, out);
+  CheckHeld(spec, card, out);
   CheckProfile(spec, card, out);
   CheckCache(spec.cache, card.defaults.cache, out);
   CheckConditionsAgainstCard(spec, card, out);

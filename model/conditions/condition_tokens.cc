@@ -41,7 +41,7 @@ void ConditionTokens::Add(const EncodedCondition& condition, at::Generator& gene
   has_conditions_ = true;
   at::Tensor latents = condition.latents;
   const int64_t count = latents.size(2);
-  int64_t first = 0;  // of the video's frames
+  int64_t first = condition.first_latent;
   at::Tensor pinned = latents;
   if (condition.is_inside()) {
     first = condition.frame_index / places_.frames_per_latent + kPrefixLatents;

@@ -33,6 +33,8 @@ struct EncodedCondition {
   int64_t frame_index = 0;
   double strength = 1;
   bool is_picture = true;  // else a clip
+  // Of latents that are the clip's own, not pictures', the latent frame that the first is held at.
+  int64_t first_latent = 0;
 
   bool is_inside() const { return frame_index > 0; }
 };

@@ -39,6 +39,9 @@ class FamilyGeneration : public Generation {
   virtual at::Tensor PictureLatents() const = 0;
   // Those of the sound, [1, C, A, bins] fp32; undefined where it has none.
   virtual at::Tensor SoundLatents() const { return {}; }
+  // The noise with which it is going to be decoded, as the pictures' latents, on the host;
+  // undefined where the decoder takes none.
+  virtual at::Tensor DecodeNoise() const { return {}; }
   // Its generators whose positions a kept state has, under the family's names.
   virtual std::map<std::string, at::Generator> generators() const { return {}; }
   // All tensors that use device memory between two steps; some may be undefined.

@@ -65,7 +65,10 @@ absl::StatusOr<PassState> FamilyPipeline::State(const Generation& generation) co
     const FamilyGeneration& mine = Of(generation);
     if (!mine.ready) return NotReady();
     const int all = NumPasses(mine.spec.preset, card_);
-    return StateOf({mine.PictureLatents(), mine.SoundLatents(), mine.generators()},
+    return StateOf({.latents = mine.PictureLatents(),
+                    .audio_latents = mine.SoundLatents(),
+                    .decode_noise = mine.is_draft() ? at::Tensor() : mine.DecodeNoise(),
+                    .generators = mine.generators()},
                    mine.spec.stop_after_pass.value_or(all));
   });
 }

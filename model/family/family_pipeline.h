@@ -55,9 +55,10 @@ class FamilyPipeline : public Pipeline {
   // A generation, with nothing encoded yet. INVALID_ARGUMENT names the value and the rule.
   virtual absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(
       const GenerationSpec& resolved) = 0;
-  // Takes the passes that are made into a generation that Plan has returned; the last piece of
-  // EncodeNext then begins the next pass. FAILED_PRECONDITION names what does not fit. By default
-  // refused.
+  // Takes what another video has left into a generation that Plan has returned. Of a promotion it
+  // is the passes that are made: the last piece of EncodeNext then begins the next one. Of an
+  // extension or a retake it is the latents that are held (held_latents.h). FAILED_PRECONDITION
+  // names what does not fit. By default refused.
   virtual absl::Status Restore(FamilyGeneration& generation, const PassState& made);
   // One bounded piece of text and conditions; the last one sets `ready`.
   virtual absl::Status EncodeNext(FamilyGeneration& generation, const Ops& ops) = 0;

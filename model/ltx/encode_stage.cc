@@ -18,7 +18,7 @@ namespace {
 absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerConfig& scheduler,
                                     const DenoiseState& state) {
   if (!spec.timesteps.empty()) return GivenSchedule(scheduler, spec.timesteps);
-  if (state.mode == Mode::kCondition) {
+  if (state.mode == Mode::kCondition && !scheduler.use_dynamic_shifting) {
     return LinearQuadraticSchedule(scheduler, spec.num_inference_steps);
   }
   return SpacedSchedule(scheduler, spec.num_inference_steps, state.shape.tokens());
@@ -62,7 +62,8 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
   }
   state.step = state.first_step;
   state.guidance = recipe.guidance;
-  state.condition_noise = spec.image_condition_noise_scale.value_or(0);
+  // Latents of a source stay as they are.
+  state.condition_noise = spec.holds_latents() ? 0 : spec.image_condition_noise_scale.value_or(0);
   state.cache = StepCache({.threshold = spec.cache.threshold.value_or(kCacheThreshold),
                            .most_reused = spec.cache.most_reused.value_or(kCacheMostReused)});
   state.stochastic = model_.scheduler.stochastic_sampling;
@@ -94,7 +95,23 @@ absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
                    max_tokens_, "; choose a smaller size or fewer frames"));
 }
 
+absl::Status EncodeStage::Hold(LtxGeneration& mine, const PassState& source) const {
+  const LatentShape& shape = mine.state.shape;
+  REEL_ASSIGN_OR_RETURN(
+      mine.held, HeldOf(mine.spec, source,
+                        {.pictures = {1, channels(), shape.frames, shape.height, shape.width},
+                         .sound = {},
+                         .frames_per_latent = kTemporal,
+                         .sound_per_second = 0}));
+  if (!model_.decoder.is_conditioned() || !mine.held.decode_noise.empty()) {
+    return absl::OkStatus();
+  }
+  if (mine.held.pictures.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("the state has no ", PassState::kDecodeNoise));
+}
+
 absl::Status EncodeStage::Restore(LtxGeneration& mine, const PassState& made) const {
+  if (!mine.spec.is_promotion()) return Hold(mine, made);
   DenoiseState& state = mine.state;
   const LatentShape& shape = state.shape;
   REEL_ASSIGN_OR_RETURN(
@@ -188,6 +205,12 @@ void EncodeStage::FinishTokens(LtxGeneration& mine, const Ops& ops) const {
       break;
     }
     case Mode::kCondition:
+      for (const HeldPiece& piece : mine.held.pictures) {
+        mine.building->Add({.latents = Upload(piece.values, model_.device),
+                            .is_picture = false,
+                            .first_latent = piece.first},
+                           state.generator);
+      }
       tokens = mine.building->Finish();
       mine.building.reset();
       break;

@@ -24,8 +24,8 @@ class EncodeStage {
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
 
-  // Takes the first pass of a promotion, which is not made again. FAILED_PRECONDITION names what
-  // does not fit.
+  // Takes the first pass of a promotion, which is not made again, or what an extension or a retake
+  // holds. FAILED_PRECONDITION names what does not fit.
   absl::Status Restore(LtxGeneration& generation, const PassState& made) const;
 
   // One bounded piece: the adapters, the texts, or a condition, or the tokens, which make it ready;
@@ -42,6 +42,7 @@ class EncodeStage {
   absl::StatusOr<PictureSize> PlanPasses(const Recipe& recipe, LtxGeneration& generation) const;
   absl::Status Adapters(LtxGeneration& generation) const;
   absl::Status Text(LtxGeneration& generation, const Ops& ops) const;
+  absl::Status Hold(LtxGeneration& generation, const PassState& source) const;
   void FinishTokens(LtxGeneration& generation, const Ops& ops) const;
   // The second pass, from the first that was restored.
   absl::Status GoOn(LtxGeneration& generation, const Ops& ops) const;

@@ -11,6 +11,7 @@
 #include "model/conditions/condition_pictures.h"
 #include "model/conditions/condition_tokens.h"
 #include "model/family/family_generation.h"
+#include "model/family/held_latents.h"
 #include "model/family/made_passes.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/second_pass.h"
@@ -30,6 +31,7 @@ class LtxGeneration final : public FamilyGeneration {
   int reused_steps() const override { return state.cache.reused_steps(); }
   FiniteCheck CheckLatents() const override { return {{state.tokens.x}, step()}; }
   at::Tensor PictureLatents() const override { return state.Latents(); }
+  at::Tensor DecodeNoise() const override { return decode_noise; }
   std::map<std::string, at::Generator> generators() const override {
     return {{kOtherGenerator, state.other_generator}};
   }
@@ -43,6 +45,7 @@ class LtxGeneration final : public FamilyGeneration {
   DenoiseState state;                      // of the pass that is under way
   std::optional<PlannedPass> second_pass;  // until it begins; of a draft only planned
   std::optional<MadePasses> made;          // of a promotion: the first pass, until it is taken
+  HeldLatents held;                        // of an extension or a retake
   int64_t planned_tokens = 0;              // what `state.tokens` will hold
 
   // For EncodeStage: adapters, text, then one condition at a time.

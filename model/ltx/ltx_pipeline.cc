@@ -16,6 +16,7 @@
 #include "model/family/card_file.h"
 #include "model/family/family_pipeline.h"
 #include "model/fit_model.h"
+#include "model/frames/later_frames.h"
 #include "model/frames/vae_tiles.h"
 #include "model/ltx/denoiser.h"
 #include "model/ltx/encode_stage.h"
@@ -157,6 +158,7 @@ class LtxPipeline final : public FamilyPipeline {
     mine.decode_noise =
         DrawNormal({1, model_->vae_config.latent_channels, shape.frames, shape.height, shape.width},
                    mine.state.generator, at::dtype(model_->dtype));
+    PutPieces(mine.held.decode_noise, mine.decode_noise);
   }
 
   // The middle of the clip: its latent frame decoded alone, so that it costs a single frame.
@@ -173,20 +175,25 @@ class LtxPipeline final : public FamilyPipeline {
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override {
     LtxGeneration& mine = Mine(generation);
     DenoiseState& state = mine.state;
-    at::Tensor latents = model_->statistics.Denormalize(state.Latents()).to(model_->dtype);
+    const HeldLatents& held = mine.held;
+    const at::Tensor whole = Behind(held.before, state.Latents());
+    at::Tensor latents = model_->statistics.Denormalize(whole).to(model_->dtype);
     const double time = mine.spec.decode_timestep.value_or(0);
     if (model_->decoder.is_conditioned()) {
       DrawDecodeNoise(mine);
-      const at::Tensor noise = std::exchange(mine.decode_noise, {}).to(latents.device());
+      const at::Tensor noise =
+          Behind(held.noise_before, std::exchange(mine.decode_noise, {})).to(latents.device());
       latents = Noised(latents, noise, mine.spec.decode_noise_scale.value_or(time));
     }
     const DecodePieces pieces = PiecesOf(state.shape);
     const VaeConfig& vae = model_->vae_config;
-    return DecodeInTiles(model_->tiling, {vae.spatial_compression, vae.temporal_compression}, ops,
-                         latents,
-                         [this, &state, pieces, time](const Ops& by, const at::Tensor& part) {
-                           return DecodeWhole(by, part, {pieces, time, state.other_generator});
-                         });
+    const int64_t unseen = (whole.size(2) - state.shape.frames) * kTemporal;
+    return WithoutFirst(
+        unseen,
+        DecodeInTiles(model_->tiling, {vae.spatial_compression, vae.temporal_compression}, ops,
+                      latents, [this, &state, pieces, time](const Ops& by, const at::Tensor& part) {
+                        return DecodeWhole(by, part, {pieces, time, state.other_generator});
+                      }));
   }
 
   FrameSourcePtr DecodeWhole(const Ops& ops, const at::Tensor& latents,

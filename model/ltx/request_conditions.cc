@@ -17,6 +17,8 @@ int TextTokensOf(const GenerationSpec& spec, Mode mode) {
 
 absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& scheduler) {
   using enum ConditionPipeline;
+  // Whatever the schedule: held tokens are of the clip's own, so there are no more of them.
+  if (spec.holds_latents()) return Mode::kCondition;
   const bool one_image = HasOneFirstPicture(spec);
   if (spec.condition_pipeline == kImage) {
     if (one_image) return Mode::kImage;

@@ -17,7 +17,7 @@ int TextTokensOf(const GenerationSpec& spec, Mode mode);
 
 // Which of the reference's pipelines makes this request. Schedules that depend on the number of
 // tokens cannot be conditioned by tokens: such models take one image at the beginning, fully, and
-// nothing else. INVALID_ARGUMENT says so.
+// nothing else. INVALID_ARGUMENT says so. Latents of another video are held by any model.
 absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& scheduler);
 
 }  // namespace reel::model::ltx

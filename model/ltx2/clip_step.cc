@@ -28,7 +28,7 @@ ClipCall ClipStep::first_call() const {
 }
 
 std::optional<ClipCall> ClipStep::Take(StreamTokens clean) {
-  clean.video = state_.pins.Held(clean.video);
+  clean = Held(clean);
   switch (state_.sampler) {
     case Sampler::kEuler:
       moved_ = EulerMoved(clean);
@@ -40,7 +40,7 @@ std::optional<ClipCall> ClipStep::Take(StreamTokens clean) {
       if (halves_.has_value()) {
         moved_ = EndSecondHalf(clean);
       } else if (Sigma(1) == 0) {
-        moved_ = {Rounded(clean.video), Rounded(clean.audio)};
+        moved_ = Rounded(clean);
       } else {
         return BeginSecondHalf(clean);
       }
@@ -69,6 +69,17 @@ at::Tensor ClipStep::Rounded(const at::Tensor& latents) const {
   return latents.to(dtype_).to(at::kFloat);
 }
 
+StreamTokens ClipStep::Rounded(const StreamTokens& latents) const {
+  StreamTokens rounded = {Rounded(latents.video), Rounded(latents.audio)};
+  if (state_.pins.exact) rounded.video = state_.pins.Held(rounded.video);
+  if (state_.audio_pins.exact) rounded.audio = state_.audio_pins.Held(rounded.audio);
+  return rounded;
+}
+
+StreamTokens ClipStep::Held(const StreamTokens& latents) const {
+  return {state_.pins.Held(latents.video), state_.audio_pins.Held(latents.audio)};
+}
+
 at::Tensor ClipStep::NoiseLike(const at::Tensor& latents, at::Generator& generator) const {
   return Upload(StandardNoise(latents.sizes(), generator), latents.device());
 }
@@ -87,27 +98,25 @@ StreamTokens ClipStep::AncestralMoved(const StreamTokens& clean) {
         is_last ? at::Tensor() : DrawNormal(x.sizes(), step_generator_, x.options());
     return ltx2::AncestralMoved(x, to, step, noise);
   };
-  const at::Tensor video = state_.pins.Held(moved(state_.latents.video, clean.video));
-  return {video, moved(state_.latents.audio, clean.audio)};
+  const at::Tensor video = moved(state_.latents.video, clean.video);  // draws first
+  return Held({video, moved(state_.latents.audio, clean.audio)});
 }
 
 ClipCall ClipStep::BeginSecondHalf(const StreamTokens& clean) {
   const StreamTokens& x = state_.latents;
   const Res2sStep step(Sigma(0), Sigma(1));
   halves_.emplace(Halves{step, {step, x.video, clean.video}, {step, x.audio, clean.audio}});
-  const at::Tensor video =
-      state_.pins.Held(halves_->video.Middle(NoiseLike(x.video, middle_generator_)));
+  const at::Tensor video = halves_->video.Middle(NoiseLike(x.video, middle_generator_));
   const at::Tensor audio = halves_->audio.Middle(NoiseLike(x.audio, middle_generator_));
   const auto sigma = static_cast<float>(step.middle);
-  return {&state_, {Rounded(video), Rounded(audio)}, {sigma, sigma * kTimesteps}};
+  return {&state_, Rounded(Held({video, audio})), {sigma, sigma * kTimesteps}};
 }
 
 StreamTokens ClipStep::EndSecondHalf(const StreamTokens& clean) {
   const StreamTokens& x = state_.latents;
-  const at::Tensor video =
-      state_.pins.Held(halves_->video.End(clean.video, NoiseLike(x.video, step_generator_)));
+  const at::Tensor video = halves_->video.End(clean.video, NoiseLike(x.video, step_generator_));
   const at::Tensor audio = halves_->audio.End(clean.audio, NoiseLike(x.audio, step_generator_));
-  return {Rounded(video), Rounded(audio)};
+  return Rounded(Held({video, audio}));
 }
 
 }  // namespace reel::model::ltx2

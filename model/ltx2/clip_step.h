@@ -34,6 +34,9 @@ class ClipStep {
   float Sigma(int ahead) const;
   SigmaStep ScalarStep() const;
   at::Tensor Rounded(const at::Tensor& latents) const;
+  StreamTokens Rounded(const StreamTokens& latents) const;
+  // With their pinned tokens set to what pins them.
+  StreamTokens Held(const StreamTokens& latents) const;
   at::Tensor NoiseLike(const at::Tensor& latents, at::Generator& generator) const;
   StreamTokens EulerMoved(const StreamTokens& clean) const;
   StreamTokens AncestralMoved(const StreamTokens& clean);

@@ -2,6 +2,7 @@
 #include "model/ltx2/conditioning.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/bridge/upload.h"
 
@@ -11,9 +12,11 @@ namespace {
 // By how much tokens are pinned, each value once.
 class Strengths {
  public:
-  explicit Strengths(int64_t video_tokens) : of_(static_cast<size_t>(video_tokens)) {}
+  explicit Strengths(int64_t own_tokens) : of_(static_cast<size_t>(own_tokens)) {}
 
-  void Set(int64_t count, double strength) { std::fill_n(of_.begin(), count, Number(strength)); }
+  void Set(int64_t first, int64_t count, double strength) {
+    std::fill_n(of_.begin() + first, count, Number(strength));
+  }
   void Append(int64_t count, double strength) {
     of_.insert(of_.end(), static_cast<size_t>(count), Number(strength));
   }
@@ -36,6 +39,16 @@ class Strengths {
   std::vector<float> values_ = {0};  // of tokens without a condition
   std::vector<int32_t> of_;
 };
+
+Pins PinsOf(const Strengths& strengths, at::Tensor clean) {
+  Pins pins;
+  const at::Tensor values = Upload(strengths.values(), clean.device());
+  pins.free = 1 - values;
+  pins.free_of = Upload(strengths.numbers(), clean.device());
+  pins.mask = ForTokens(values.unsqueeze(2), pins.free_of);
+  pins.clean = std::move(clean);
+  return pins;
+}
 
 }  // namespace
 
@@ -94,9 +107,10 @@ PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
                                     frame_rate, condition.frame_index, condition.is_picture));
       strengths.Append(count, condition.strength);
     } else {
-      own.slice(1, 0, count).copy_(tokens);
-      clean.slice(1, 0, count).copy_(tokens);
-      strengths.Set(count, condition.strength);
+      const int64_t first = condition.first_latent * shape.height * shape.width;
+      own.slice(1, first, first + count).copy_(tokens);
+      clean.slice(1, first, first + count).copy_(tokens);
+      strengths.Set(first, count, condition.strength);
     }
   }
   const auto with_those_inside = [&](const at::Tensor& first) {
@@ -106,12 +120,20 @@ PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
   };
   clip.tokens = with_those_inside(own);
   clip.places = at::cat(places, 1);
-  clip.pins.clean = with_those_inside(clean);
-  const at::Tensor values = Upload(strengths.values(), base.device());
-  clip.pins.free = 1 - values;
-  clip.pins.free_of = Upload(strengths.numbers(), base.device());
-  clip.pins.mask = ForTokens(values.unsqueeze(2), clip.pins.free_of);
+  clip.pins = PinsOf(strengths, with_those_inside(clean));
   return clip;
+}
+
+Pins PinnedSound(const std::vector<HeldPiece>& held, const at::Tensor& base) {
+  if (held.empty()) return {};
+  Strengths strengths(base.size(1));
+  at::Tensor clean = at::zeros_like(base);
+  for (const HeldPiece& piece : held) {
+    const at::Tensor tokens = PackAudio(piece.values);
+    clean.slice(1, piece.first, piece.first + tokens.size(1)).copy_(tokens);
+    strengths.Set(piece.first, tokens.size(1), 1);
+  }
+  return PinsOf(strengths, std::move(clean));
 }
 
 }  // namespace reel::model::ltx2

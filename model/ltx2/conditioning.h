@@ -8,6 +8,7 @@
 #include "model/bridge/ops.h"
 #include "model/conditions/condition_pictures.h"
 #include "model/conditions/condition_tokens.h"
+#include "model/family/held_latents.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/ltx2_model.h"
 
@@ -38,10 +39,14 @@ struct PinnedClip {
   at::Tensor Noised(const at::Tensor& noise, double sigma) const;
 };
 
-// Conditions at the first frame replace tokens of `base`, the video's, [1, N, C] fp32; others stand
-// behind it.
+// Conditions at the first frame, and latents of the clip's own, replace tokens of `base`, the
+// video's, [1, N, C] fp32; others stand behind it.
 PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
                     const TransformerConfig& config, const LatentShape& shape, double frame_rate,
                     const at::Tensor& base);
+
+// Pins of a clip whose sound is held in these pieces; `base` [1, A, C M] is like its tokens. They
+// do not exist without pieces.
+Pins PinnedSound(const std::vector<HeldPiece>& held, const at::Tensor& base);
 
 }  // namespace reel::model::ltx2

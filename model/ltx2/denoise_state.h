@@ -43,12 +43,14 @@ PreparedTexts PromptOf(const PreparedTexts& texts);
 // Makes them of the connectors' output.
 PreparedTexts Prepare(const Ops& ops, const Transformer& transformer, const Texts& texts);
 
-// Tokens of the pictures that conditions pin. Its tensors are undefined without conditions.
+// Tokens of a stream that are pinned: of the pictures by conditions, of both by latents of another
+// video. Its tensors are undefined where there are none.
 struct Pins {
   at::Tensor mask;     // [1, S, 1] fp32: 1 is pinned, 0 is free
   at::Tensor clean;    // [1, S, C] fp32: the latents of pinned tokens, 0 where they are free
   at::Tensor free;     // [K, 1] fp32: the distinct values of 1 - mask
   at::Tensor free_of;  // int32 [1, S]: which of them each token has
+  bool exact = false;  // they end as `clean` to the bit, whatever a sampler rounds
 
   bool exist() const { return mask.defined(); }
   // x with its pinned tokens set to `clean`, as far as the mask says.
@@ -58,7 +60,7 @@ struct Pins {
 struct DenoiseState {
   // [1, S, C] and [1, A, C M], fp32, normalised. Tokens that conditions add follow the video's own.
   StreamTokens latents;
-  Pins pins;
+  Pins pins, audio_pins;
   PreparedTexts texts;   // [negative,] prompt; the negative only if the guidance uses it
   PreparedTexts prompt;  // PromptOf(texts)
   StreamTables video_tables, audio_tables;

@@ -147,7 +147,21 @@ absl::StatusOr<LatentSizes> EncodeStage::SizesOf(const GenerationSpec& spec,
   return sizes;
 }
 
+absl::Status EncodeStage::Hold(Ltx2Generation& mine, const PassState& source) const {
+  const LatentSizes& sizes = mine.sizes;
+  const LatentShape& shape = sizes.video;
+  REEL_ASSIGN_OR_RETURN(
+      mine.held,
+      HeldOf(mine.spec, source,
+             {.pictures = {1, sizes.video_channels, shape.frames, shape.height, shape.width},
+              .sound = {1, sizes.audio_channels, sizes.audio, sizes.mel_bins},
+              .frames_per_latent = card_.temporal_multiple,
+              .sound_per_second = model_.transformer.config().latents_per_second()}));
+  return absl::OkStatus();
+}
+
 absl::Status EncodeStage::Restore(Ltx2Generation& mine, const PassState& made) const {
+  if (!mine.spec.is_promotion()) return Hold(mine, made);
   const LatentSizes& sizes = mine.sizes;
   const LatentShape& shape = sizes.video;
   REEL_ASSIGN_OR_RETURN(
@@ -199,6 +213,7 @@ absl::Status EncodeStage::ReadText(Ltx2Generation& mine, const Ops& ops) const {
 DenoiseState EncodeStage::FirstState(Ltx2Generation& mine, const Ops& ops) const {
   const Texts texts = Joined(mine.connected);
   const double frame_rate = mine.spec.frame_rate;
+  if (mine.spec.holds_latents()) return HeldState(mine, ops, texts);
   if (mine.mode == Mode::kText) {
     return BeginTextToVideo(ops, model_.transformer, texts, mine.sizes, frame_rate, mine.generator);
   }
@@ -214,6 +229,28 @@ DenoiseState EncodeStage::FirstState(Ltx2Generation& mine, const Ops& ops) const
   latents.video = clip.Noised(latents.video, of_image ? 1 : mine.state.schedule.sigmas[0]);
   DenoiseState state = StateOf(ops, model_.transformer, texts, std::move(latents), clip.places);
   state.pins = clip.pins;
+  return state;
+}
+
+DenoiseState EncodeStage::HeldState(Ltx2Generation& mine, const Ops& ops,
+                                    const Texts& texts) const {
+  std::vector<EncodedCondition> pieces;
+  for (const HeldPiece& piece : mine.held.pictures) {
+    pieces.push_back({.latents = Upload(piece.values, model_.device),
+                      .is_picture = false,
+                      .first_latent = piece.first});
+  }
+  StreamTokens latents = DrawNoise(mine.sizes, mine.generator, model_.device);
+  const PinnedClip clip = PinnedBy(pieces, model_.transformer.config(), mine.sizes.video,
+                                   mine.spec.frame_rate, at::zeros_like(latents.video));
+  Pins sound = PinnedSound(mine.held.sound, latents.audio);
+  latents = {clip.pins.Held(latents.video), sound.Held(latents.audio)};
+  DenoiseState state = StateOf(ops, model_.transformer, texts, std::move(latents), clip.places);
+  state.pins = clip.pins;
+  state.audio_pins = std::move(sound);
+  state.pins.exact = state.audio_pins.exact = true;
+  mine.held.pictures.clear();
+  mine.held.sound.clear();
   return state;
 }
 

@@ -20,8 +20,8 @@ class EncodeStage {
 
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
-  // Takes the first pass of a promotion, which is not made again. FAILED_PRECONDITION names what
-  // does not fit.
+  // Takes the first pass of a promotion, which is not made again, or what an extension or a retake
+  // holds. FAILED_PRECONDITION names what does not fit.
   absl::Status Restore(Ltx2Generation& generation, const PassState& made) const;
   // One bounded piece: a text or a condition at a time, then the noise, which makes it ready. A
   // promotion begins its second pass in place of conditions and noise.
@@ -35,6 +35,9 @@ class EncodeStage {
   absl::Status CheckTokens(const Ltx2Generation& generation) const;
   void AddNotices(Ltx2Generation& generation) const;
   absl::Status ReadText(Ltx2Generation& generation, const Ops& ops) const;
+  absl::Status Hold(Ltx2Generation& generation, const PassState& source) const;
+  // Noise, and what latents of another video pin of both streams.
+  DenoiseState HeldState(Ltx2Generation& generation, const Ops& ops, const Texts& texts) const;
   // Noise, and what conditions pin.
   DenoiseState FirstState(Ltx2Generation& generation, const Ops& ops) const;
   void Begin(Ltx2Generation& generation, const Ops& ops) const;

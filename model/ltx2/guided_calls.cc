@@ -106,7 +106,8 @@ VelocityInputs GuidedCalls::InputsOf(const Pass& pass) const {
       .video = stream(&StreamTokens::video, &PreparedTexts::video, first.video_tables),
       .audio = stream(&StreamTokens::audio, &PreparedTexts::audio, first.audio_tables),
       .is_isolated = pass.kind == Kind::kIsolated};
-  inputs.video.times = VideoTimes(pass, times);
+  inputs.video.times = TimesOf(pass, &DenoiseState::pins, &StreamTokens::video, times);
+  inputs.audio.times = TimesOf(pass, &DenoiseState::audio_pins, &StreamTokens::audio, times);
   if (clips_[pass.clips[0]].adapters.defined()) {
     inputs.adapters =
         Joined(pass.clips, [&](size_t i) { return clips_[i].adapters.expand({rows(i), -1, -1}); });
@@ -121,8 +122,10 @@ VelocityInputs GuidedCalls::InputsOf(const Pass& pass) const {
 }
 
 // Pinned tokens have times of their own: those of all clips, and which of them a token has.
-StreamTimes GuidedCalls::VideoTimes(const Pass& pass, const StreamTimes& times) const {
-  const auto pins_of = [&](size_t i) -> const Pins& { return clips_[i].state->pins; };
+StreamTimes GuidedCalls::TimesOf(const Pass& pass, Pins DenoiseState::* pins,
+                                 at::Tensor StreamTokens::* tokens,
+                                 const StreamTimes& times) const {
+  const auto pins_of = [&](size_t i) -> const Pins& { return clips_[i].state->*pins; };
   if (std::none_of(pass.clips.begin(), pass.clips.end(),
                    [&](size_t i) { return pins_of(i).exist(); })) {
     return times;
@@ -141,8 +144,8 @@ StreamTimes GuidedCalls::VideoTimes(const Pass& pass, const StreamTimes& times) 
   }
   int64_t before = 0;
   own.vector_of = Joined(pass.clips, [&](size_t i) {
-    const auto& [mask, clean, free, free_of] = pins_of(i);
-    const at::Tensor& x = clips_[i].latents.video;
+    const at::Tensor &free = pins_of(i).free, &free_of = pins_of(i).free_of;
+    const at::Tensor& x = clips_[i].latents.*tokens;
     const at::Tensor which = free_of.defined()
                                  ? free_of + before
                                  : at::full({1, x.size(1)}, before, x.options().dtype(at::kInt));

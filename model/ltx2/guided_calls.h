@@ -56,7 +56,8 @@ class GuidedCalls {
   BlockWalk WalkOf(const Ops& ops, const Pass& pass);
   // Of the perturbed pass, from the walk of the texts.
   StreamTokens PromptsOf(const StreamTokens& texts) const;
-  StreamTimes VideoTimes(const Pass& pass, const StreamTimes& times) const;
+  StreamTimes TimesOf(const Pass& pass, Pins DenoiseState::* pins,
+                      at::Tensor StreamTokens::* tokens, const StreamTimes& times) const;
   // What each row of a clip takes its clean latents to be, clip by clip.
   std::vector<StreamTokens> CleanBy(const Pass& pass, const StreamTokens& velocity) const;
   StreamTokens CleanOf(size_t clip) const;

@@ -12,7 +12,7 @@ TextContext Moved(const TextContext& text, at::Device where) {
 
 Pins Moved(const Pins& pins, at::Device where) {
   return {Moved(pins.mask, where), Moved(pins.clean, where), Moved(pins.free, where),
-          Moved(pins.free_of, where)};
+          Moved(pins.free_of, where), pins.exact};
 }
 
 StreamTables Moved(const StreamTables& tables, at::Device where) {
@@ -35,9 +35,10 @@ int64_t Ltx2Generation::rows() const {
 std::vector<at::Tensor> Ltx2Generation::tensors() const {
   std::vector<at::Tensor> all = {state.latents.video,      state.latents.audio,
                                  state.texts.video.tokens, state.texts.video.bias,
-                                 state.texts.audio.tokens, state.texts.audio.bias,
-                                 state.pins.mask,          state.pins.clean,
-                                 state.pins.free,          state.pins.free_of};
+                                 state.texts.audio.tokens, state.texts.audio.bias};
+  for (const Pins* pins : {&state.pins, &state.audio_pins}) {
+    all.insert(all.end(), {pins->mask, pins->clean, pins->free, pins->free_of});
+  }
   for (const StreamTables* tables : {&state.video_tables, &state.audio_tables}) {
     for (const RopeTable* table : {&tables->own, &tables->cross}) {
       all.insert(all.end(), {table->cos_sin(), table->index()});
@@ -51,6 +52,7 @@ void Ltx2Generation::MoveTo(at::Device where) {
   DenoiseState there = state;
   there.latents = {state.latents.video.to(where), state.latents.audio.to(where)};
   there.pins = Moved(state.pins, where);
+  there.audio_pins = Moved(state.audio_pins, where);
   there.texts = {Moved(state.texts.video, where), Moved(state.texts.audio, where)};
   there.prompt = PromptOf(there.texts);
   there.video_tables = Moved(state.video_tables, where);

@@ -10,6 +10,7 @@
 
 #include "model/conditions/condition_pictures.h"
 #include "model/family/family_generation.h"
+#include "model/family/held_latents.h"
 #include "model/family/made_passes.h"
 #include "model/ltx2/conditioning.h"
 #include "model/ltx2/denoise_state.h"
@@ -63,6 +64,7 @@ class Ltx2Generation final : public FamilyGeneration {
   DenoiseState state;
   std::optional<PlannedPass> second_pass;  // until it begins; of a draft only planned
   std::optional<MadePasses> made;          // of a promotion: the first pass, until it is taken
+  HeldLatents held;                        // of an extension or a retake
   at::Generator generator;                 // the request's own, in the reference's order of draws
 
   // For EncodeNext: the adapters, then one text at a time, the negative first.

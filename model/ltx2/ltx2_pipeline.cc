@@ -12,6 +12,7 @@
 #include "model/family/card_file.h"
 #include "model/family/family_pipeline.h"
 #include "model/fit_model.h"
+#include "model/frames/later_frames.h"
 #include "model/ltx2/denoise_step.h"
 #include "model/ltx2/encode_stage.h"
 #include "model/ltx2/ltx2_card.h"
@@ -121,7 +122,10 @@ class Ltx2Pipeline final : public FamilyPipeline {
   }
 
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override {
-    return Decode(generation.PictureLatents(), ops);
+    const at::Tensor own = generation.PictureLatents();
+    const at::Tensor whole = Behind(Mine(generation).held.before, own);
+    const int64_t unseen = (whole.size(2) - own.size(2)) * model_->vae_config.temporal_compression;
+    return WithoutFirst(unseen, Decode(whole, ops));
   }
 
   FrameSourcePtr Decode(const at::Tensor& latents, const Ops& ops) const {

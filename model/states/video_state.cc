@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
+#include "model/pass_work.h"
 #include "model/states/spec_json.h"
 #include "model/weights/json_file.h"
 #include "model/weights/safetensors_header.h"
@@ -141,6 +142,36 @@ absl::Status TakeFacts(const std::map<std::string, std::string>& metadata, Video
   return absl::OkStatus();
 }
 
+// Of a promotion, which is all of the draft's spec.
+std::vector<std::string> DifferencesOfPromotion(const VideoState& state,
+                                                const GenerationSpec& promotion) {
+  GenerationSpec draft = SpecOfVideo(promotion);
+  draft.model = state.spec.model;  // its name may differ from server to server
+  draft.stop_after_pass = state.made.passes;
+  return Differences(state.spec, draft);
+}
+
+// Of a request that holds latents of the video. They have the size of its last pass.
+std::vector<std::string> DifferencesOfHeld(const VideoState& state, const GenerationSpec& resolved,
+                                           const ModelCard& card) {
+  const GenerationSpec& of = state.spec;
+  std::vector<std::string> differ;
+  const PassWork latents = PassesOf(of, card).back();
+  if (latents.width != resolved.width || latents.height != resolved.height) {
+    differ.push_back(absl::StrCat("the size of its latents, ", latents.width, "x", latents.height,
+                                  " instead of ", resolved.width, "x", resolved.height));
+  }
+  if (of.frame_rate != resolved.frame_rate) differ.emplace_back("frame_rate");
+  if (resolved.is_retake() && of.num_frames != resolved.num_frames) {
+    differ.emplace_back("num_frames");
+  }
+  if (resolved.is_extension() && of.num_frames < resolved.source->extend.overlap_frames) {
+    differ.emplace_back("num_frames, fewer than the overlap");
+  }
+  if (of.adapters != resolved.adapters) differ.emplace_back("adapters");
+  return differ;
+}
+
 }  // namespace
 
 std::string WriteState(const GenerationSpec& spec, const ModelCard& card, const PassState& made) {
@@ -178,15 +209,18 @@ absl::StatusOr<VideoState> ReadState(std::string_view file) {
   return state;
 }
 
-absl::Status CheckFits(const VideoState& state, const GenerationSpec& promotion,
+absl::Status CheckFits(const VideoState& state, const GenerationSpec& resolved,
                        const ModelCard& card) {
-  if (!state.spec.stop_after_pass) {
+  const bool is_draft = state.spec.stop_after_pass.has_value();
+  if (resolved.holds_latents() && is_draft) {
+    return absl::FailedPreconditionError("the video is a draft: passes of its preset are left out");
+  }
+  if (!resolved.holds_latents() && !is_draft) {
     return absl::FailedPreconditionError("the video is no draft: it has all passes of its preset");
   }
-  GenerationSpec draft = SpecOfVideo(promotion);
-  draft.model = state.spec.model;  // its name may differ from server to server
-  draft.stop_after_pass = state.made.passes;
-  std::vector<std::string> differ = Differences(state.spec, draft);
+  std::vector<std::string> differ = resolved.holds_latents()
+                                        ? DifferencesOfHeld(state, resolved, card)
+                                        : DifferencesOfPromotion(state, resolved);
   const auto compare = [&differ](const char* what, bool same) {
     if (!same) differ.emplace_back(what);
   };

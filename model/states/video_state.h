@@ -33,9 +33,10 @@ std::string WriteState(const GenerationSpec& spec, const ModelCard& card, const 
 // Expects hostile bytes. FAILED_PRECONDITION names the broken rule.
 absl::StatusOr<VideoState> ReadState(std::string_view file);
 
-// Whether a promotion, which is resolved, can begin from the state. FAILED_PRECONDITION names
-// everything that differs, and no value of a prompt.
-absl::Status CheckFits(const VideoState& state, const GenerationSpec& promotion,
+// Whether a resolved request that goes on from a video can begin from its state: a promotion needs
+// all of its spec, others its sizes and adapters. FAILED_PRECONDITION names everything that
+// differs, and no value of a prompt.
+absl::Status CheckFits(const VideoState& state, const GenerationSpec& resolved,
                        const ModelCard& card);
 
 // The spec that promotes this draft. The state itself comes along with it.

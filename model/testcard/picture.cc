@@ -62,9 +62,12 @@ void DrawCode(Canvas& canvas, const PictureCode& code, const CodeLayout& layout)
 }  // namespace
 
 TestPicture::TestPicture(std::string_view prompt, uint64_t seed, int width, int height)
+    : TestPicture(PictureHash(prompt, seed, width, height), width, height) {}
+
+TestPicture::TestPicture(uint32_t hash, int width, int height)
     : width_(width),
       height_(height),
-      hash_(PictureHash(prompt, seed, width, height)),
+      hash_(hash),
       look_(hash_ * 2654435761u),
       layout_(CodeLayoutOf(width, height)),
       still_(static_cast<size_t>(width) * static_cast<size_t>(height) * 3) {

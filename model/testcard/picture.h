@@ -15,6 +15,8 @@ namespace reel::model {
 class TestPicture {
  public:
   TestPicture(std::string_view prompt, uint64_t seed, int width, int height);
+  // By its PictureHash.
+  TestPicture(uint32_t hash, int width, int height);
 
   // One frame, [height, width, 3].
   std::vector<uint8_t> Draw(int frame) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/device_gone.h"
 #include "model/pass_work.h"
+#include "model/testcard/clip_codes.h"
 #include "model/testcard/faults.h"
 #include "model/testcard/frame_pixels.h"
 #include "model/testcard/hum.h"
@@ -71,6 +73,8 @@ class TestCardGeneration final : public Generation {
   const GenerationSpec spec;
   const FileSize size;
   const TestPicture picture;
+  ClipCodes codes;                       // of a video that holds latents of another; else empty
+  std::map<uint32_t, TestPicture> held;  // that it has shown, by hash
   int steps_done = 0;
   bool hummed = false;
   int frames_done = 0;
@@ -88,16 +92,10 @@ TestCardGeneration& Mine(Generation& generation) {
   return static_cast<TestCardGeneration&>(generation);
 }
 
-// What stands for latents: which video it is, whatever its size, in halves that fp32 holds exactly.
-PassState MadeBy(const GenerationSpec& spec, const ModelCard& card) {
-  const uint32_t hash = PictureHash(spec.prompt, *spec.seed, spec.width, spec.height);
-  const float halves[] = {static_cast<float>(hash >> 16), static_cast<float>(hash & 0xFFFF)};
+PassState MadeBy(const GenerationSpec& spec, const ModelCard& card, const ClipCodes& codes) {
   PassState made;
   made.passes = spec.stop_after_pass.value_or(NumPasses(spec.preset, card));
-  made.tensors[PassState::kLatents] = {
-      StateTensor::Type::kF32,
-      {1, 2, 1, 1, 1},
-      std::string(reinterpret_cast<const char*>(halves), sizeof(halves))};
+  made.tensors[PassState::kLatents] = TensorOf(codes);
   return made;
 }
 
@@ -147,14 +145,22 @@ class TestCard final : public Pipeline {
   absl::StatusOr<std::unique_ptr<Generation>> CreateFrom(const GenerationSpec& resolved,
                                                          const PassState& made,
                                                          const kernels::Execution& run) override {
-    if (made.tensors != MadeBy(resolved, card_).tensors) {
+    if (resolved.holds_latents()) {
+      REEL_ASSIGN_OR_RETURN(const ClipCodes source, CodesOf(made));
+      REEL_ASSIGN_OR_RETURN(ClipCodes codes, CodesWithHeld(resolved, card_, source));
+      auto generation = std::make_unique<TestCardGeneration>(resolved, card_, options_, memory_);
+      generation->codes = std::move(codes);
+      return generation;
+    }
+    if (made.tensors != MadeBy(resolved, card_, OwnCodes(resolved, card_)).tensors) {
       return absl::FailedPreconditionError("the latents are those of another test card");
     }
     return Create(resolved, run);
   }
 
   absl::StatusOr<PassState> State(const Generation& generation) const override {
-    return MadeBy(static_cast<const TestCardGeneration&>(generation).spec, card_);
+    const auto& mine = static_cast<const TestCardGeneration&>(generation);
+    return MadeBy(mine.spec, card_, mine.codes.empty() ? OwnCodes(mine.spec, card_) : mine.codes);
   }
 
   absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution&) override {
@@ -207,7 +213,7 @@ class TestCard final : public Pipeline {
     absl::SleepFor(count * options_.decode_time_per_frame);
     std::vector<std::byte> frames;
     for (int i = 0; i < count; ++i) {
-      AppendFrame(mine.picture.Draw(mine.frames_done + i), mine.size.width, sink.format(), frames);
+      AppendFrame(Drawn(mine, mine.frames_done + i), mine.size.width, sink.format(), frames);
     }
     REEL_RETURN_IF_ERROR(
         sink.Push({sink.format(), mine.size.width, mine.size.height, count, frames}));
@@ -220,6 +226,14 @@ class TestCard final : public Pipeline {
   }
 
  private:
+  std::vector<uint8_t> Drawn(TestCardGeneration& mine, int frame) const {
+    if (mine.codes.empty()) return mine.picture.Draw(frame);
+    const PictureCode code = CodeOf(mine.codes, frame, card_);
+    const auto known =
+        mine.held.try_emplace(code.hash, code.hash, mine.size.width, mine.size.height).first;
+    return known->second.Draw(code.frame);
+  }
+
   class Pieces final : public StepInPieces {
    public:
     Pieces(TestCard& card, absl::Span<Generation* const> generations, int pieces)

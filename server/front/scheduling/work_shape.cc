@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "model/held_stretch.h"
+
 namespace reel::front {
 
 WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
@@ -14,7 +16,8 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
   shape.passes = model::PassesOf(resolved, card);
   shape.frames = resolved.num_frames;
   const model::PassWork& last = shape.passes.back();
-  shape.frame_pixels = int64_t{last.width} * last.height * resolved.num_frames;
+  shape.frame_pixels =
+      int64_t{last.width} * last.height * model::DecodedFrames(resolved, card.temporal_multiple);
   shape.crf = resolved.encoding.crf.value_or(0);
   shape.weights = card.parameters > 0;
   if (resolved.preview.every_steps > 0) {

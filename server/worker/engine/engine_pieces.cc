@@ -108,6 +108,7 @@ void Engine::Impl::Begin(HeldJob& job) {
   } else if (*ready) {
     job.phase = Phase::kDenoise;
     job.texts = job.generation->text_facts();
+    TellRetake(job);
     Report(job.ref, JobProgress{Stage::kDenoise, 0, job.generation->num_steps()});
   }
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/held_stretch.h"
 #include "model/states/video_state.h"
 #include "server/errors/error.h"
 
@@ -39,6 +40,11 @@ absl::StatusOr<std::unique_ptr<model::Generation>> MakeGeneration(HeldJob& job,
   // Out of memory it is tried again.
   if (generation.ok()) job.made.reset();
   return generation;
+}
+
+void TellRetake(HeldJob& job) {
+  std::string text = model::RetakeNotice(job.spec, job.pipeline->card().temporal_multiple);
+  if (!text.empty()) job.texts.notices.push_back({"RETAKE_OF_WHOLE_LATENTS", std::move(text)});
 }
 
 bool KeepsBytesOfConditions(const model::GenerationSpec& spec) {

@@ -24,6 +24,10 @@ absl::Status OpenState(model::GenerationSpec& spec, HeldJob& job);
 absl::StatusOr<std::unique_ptr<model::Generation>> MakeGeneration(HeldJob& job,
                                                                   const kernels::Execution& run);
 
+// Adds to what a job tells about its texts which frames a retake makes anew, if not just those that
+// were asked for.
+void TellRetake(HeldJob& job);
+
 // A draft's state has them, since later passes encode the conditions anew.
 bool KeepsBytesOfConditions(const model::GenerationSpec& spec);
 

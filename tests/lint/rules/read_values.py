@@ -19,7 +19,8 @@ class Row(NamedTuple):
 ROWS = (
     Row("proto/reel/config/v1/config.proto", ("server/front/",), but=("server/front/config/",)),
     Row("model/load_options.h", ("model/", "server/worker/engine/")),
-    Row("model/generation_spec.h", ("model/ltx/", "model/ltx2/", "server/worker/", "server/front/jobs/")),
+    Row("model/generation_spec.h",
+        ("model/ltx/", "model/ltx2/", "model/family/", "server/worker/", "server/front/jobs/")),
     Row("server/front/jobs/job_service.h", ("server/front/jobs/", "server/front/node/"), structs=("NewJob", "ListQuery")),
 )
 # Member -> why nobody has to read it

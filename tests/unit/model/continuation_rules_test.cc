@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "tests/unit/model/resolve_example.h"
 
@@ -95,6 +97,94 @@ TEST(SourceRules, ASourceSaysHowToGoOnFromWhichState) {
     EXPECT_THAT(with({.begin = Source::Begin::kPromote, .state_sha256 = wrong}),
                 Contains(Violation("source.state_sha256", "64 digits of lower-case hex")));
   }
+}
+
+// What an extension or a retake of a video of 49 frames at 24 a second breaks.
+template <typename Change>
+std::vector<FieldViolation> Holding(Source::Begin begin, Change change) {
+  return With([&](GenerationSpec& spec) {
+    spec.source = Source{.video = "videos/v", .begin = begin};
+    if (begin == Source::Begin::kRetake) {
+      spec.num_frames = 49;
+      spec.source->retake = {.begin = 0.5, .end = 1};
+    } else {
+      spec.source->extend = {.num_frames = 72, .overlap_frames = 25};
+    }
+    change(spec, *spec.source);
+  });
+}
+
+template <typename Change>
+std::vector<FieldViolation> Extending(Change change) {
+  return Holding(Source::Begin::kExtend, change);
+}
+
+template <typename Change>
+std::vector<FieldViolation> Retaking(Change change) {
+  return Holding(Source::Begin::kRetake, change);
+}
+
+TEST(HoldingRules, AnExtensionIsWholeLatentsLongAndSoIsItsOverlap) {
+  EXPECT_THAT(Extending([](auto&, auto&) {}), IsEmpty());
+  for (const int wrong : {0, -8, 71, 2'000'000'000}) {
+    EXPECT_THAT(Extending([&](auto&, Source& source) { source.extend.num_frames = wrong; }),
+                Contains(Violation("source.extend.num_frames", "nearest: ")))
+        << wrong;
+  }
+  for (const int wrong : {-1, 24, 1000}) {
+    EXPECT_THAT(Extending([&](auto&, Source& source) { source.extend.overlap_frames = wrong; }),
+                Contains(Violation("source.extend.overlap_frames", "nearest: ")))
+        << wrong;
+  }
+  EXPECT_THAT(Extending([](GenerationSpec& spec, auto&) { spec.num_frames = 49; }),
+              ElementsAre(Violation("num_frames", "nearest: 97")));
+  EXPECT_THAT(Extending([](auto&, Source& source) { source.extend.num_frames = 240; }),
+              ElementsAre(Violation("num_frames", "nearest: 257")))
+      << "the whole clip obeys the model's limit";
+}
+
+TEST(HoldingRules, ARetakeHasABeginBeforeItsEndAndBothWithinTheVideo) {
+  EXPECT_THAT(Retaking([](auto&, auto&) {}), IsEmpty());
+  const auto of = [](double begin, double end) {
+    return Retaking([&](auto&, Source& source) {
+      source.retake.begin = begin;
+      source.retake.end = end;
+    });
+  };
+  EXPECT_THAT(of(0, 49.0 / 24), IsEmpty());
+  EXPECT_THAT(of(1, 1), ElementsAre(Violation("source.retake.end", "not behind the begin")));
+  EXPECT_THAT(of(1, 0.5), ElementsAre(Violation("source.retake.end", "not behind the begin")));
+  EXPECT_THAT(of(0, 3), ElementsAre(Violation("source.retake.end", "behind the video's end")));
+  EXPECT_THAT(of(-1, 1), Contains(Violation("source.retake.begin", "nearest: 0")));
+  EXPECT_THAT(of(std::nan(""), 1), Contains(Violation("source.retake.begin", "")));
+}
+
+TEST(HoldingRules, ARetakeLeavesSomethingToMakeThatTheModelHas) {
+  const auto keeps = [](bool pictures, bool sound) {
+    return Retaking([&](auto&, Source& source) {
+      source.retake.keep_pictures = pictures;
+      source.retake.keep_sound = sound;
+    });
+  };
+  EXPECT_THAT(keeps(true, false),
+              ElementsAre(Violation("source.retake.keep_pictures", "makes no sound")));
+  EXPECT_THAT(keeps(false, true),
+              ElementsAre(Violation("source.retake.keep_sound", "makes no sound")));
+  EXPECT_THAT(keeps(true, true),
+              Contains(Violation("source.retake.keep_sound", "leaves nothing to make")));
+}
+
+TEST(HoldingRules, NothingElsePinsOrWeakensWhatIsHeld) {
+  EXPECT_THAT(Retaking([](GenerationSpec& spec, auto&) {
+                spec.preset = "twice";
+                spec.width = spec.height = 192;
+              }),
+              ElementsAre(Violation("preset", "'twice' makes several passes")));
+  EXPECT_THAT(Retaking([](GenerationSpec& spec, auto&) { spec.stop_after_pass = 1; }),
+              ElementsAre(Violation("stop_after_pass", "source.retake makes one pass")));
+  EXPECT_THAT(
+      Extending([](GenerationSpec& spec, auto&) { spec.conditions.emplace_back().size_bytes = 3; }),
+      ElementsAre(Violation("conditions", "nearest: 0")));
 }
 
 }  // namespace

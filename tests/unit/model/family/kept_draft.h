@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafts and promotions of a pipeline, with the state between them as the file that keeps it.
+// Drafts and promotions of a pipeline, and requests that hold latents of a video, with the state
+// between them as the file that keeps it.
 #pragma once
 
 #include <memory>
@@ -23,6 +24,22 @@ inline GenerationSpec PromotionOf(GenerationSpec whole) {
   return whole;
 }
 
+inline GenerationSpec RetakeOf(GenerationSpec whole, double begin, double end) {
+  whole.source = reel::model::Source{.begin = reel::model::Source::Begin::kRetake};
+  whole.source->retake.begin = begin;
+  whole.source->retake.end = end;
+  whole.seed = *whole.seed + 1;
+  return whole;
+}
+
+inline GenerationSpec ExtensionOf(GenerationSpec whole, int num_frames, int overlap_frames) {
+  whole.source = reel::model::Source{.begin = reel::model::Source::Begin::kExtend};
+  whole.source->extend = {num_frames, overlap_frames};
+  whole.num_frames = num_frames + overlap_frames;
+  whole.seed = *whole.seed + 1;
+  return whole;
+}
+
 // The file that keeps what a generation has made. Conditions, which tests draw as pixels, get
 // bytes.
 inline std::string FileOf(const Pipeline& pipeline, const Generation& generation,
@@ -36,13 +53,13 @@ inline std::string FileOf(const Pipeline& pipeline, const Generation& generation
 }
 
 // Ready to step. A failure is reported, and null.
-inline std::unique_ptr<Generation> BeginFrom(Pipeline& pipeline, const GenerationSpec& promotion,
+inline std::unique_ptr<Generation> BeginFrom(Pipeline& pipeline, const GenerationSpec& going_on,
                                              const std::string& file,
                                              const kernels::Execution& run) {
   const auto state = ReadState(file);
   EXPECT_TRUE(state.ok()) << state.status();
   if (!state.ok()) return nullptr;
-  auto generation = pipeline.CreateFrom(promotion, state->made, run);
+  auto generation = pipeline.CreateFrom(going_on, state->made, run);
   EXPECT_TRUE(generation.ok()) << generation.status();
   for (absl::StatusOr<bool> ready = false; generation.ok() && ready.ok() && !*ready;) {
     ready = pipeline.BeginNext(**generation, run);
@@ -51,10 +68,10 @@ inline std::unique_ptr<Generation> BeginFrom(Pipeline& pipeline, const Generatio
   return generation.ok() ? *std::move(generation) : nullptr;
 }
 
-// Why a promotion cannot begin from these values.
-inline absl::Status Refusal(Pipeline& pipeline, const GenerationSpec& promotion,
+// Why a request cannot begin from these values.
+inline absl::Status Refusal(Pipeline& pipeline, const GenerationSpec& going_on,
                             const PassState& made, const kernels::Execution& run) {
-  return pipeline.CreateFrom(promotion, made, run).status();
+  return pipeline.CreateFrom(going_on, made, run).status();
 }
 
 // Changes of a state that every family refuses, by what the refusal names.

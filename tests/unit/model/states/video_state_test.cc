@@ -138,6 +138,49 @@ TEST_F(VideoStateTest, AWholeVideoHasNothingToPromote) {
   EXPECT_THAT(Misfit(Promotion()), HasSubstr("no draft"));
 }
 
+TEST_F(VideoStateTest, FitsRequestsThatHoldItsLatentsWhateverTheyAskForBeside) {
+  draft_.stop_after_pass.reset();
+  draft_.preset = "small";
+  draft_.num_frames = 49;
+  GenerationSpec retake = draft_;
+  retake.prompt = "an owl";
+  retake.num_inference_steps = 3;
+  retake.conditions.clear();
+  retake.source = Source{.video = "videos/v", .begin = Source::Begin::kRetake};
+  EXPECT_EQ(Misfit(retake), "");
+  GenerationSpec extension = retake;
+  extension.source->begin = Source::Begin::kExtend;
+  extension.source->extend = {8, 49};
+  extension.num_frames = 57;
+  EXPECT_EQ(Misfit(extension), "");
+
+  extension.source->extend.overlap_frames = 57;
+  EXPECT_THAT(Misfit(extension), HasSubstr("what differs: num_frames, fewer than the overlap"));
+  retake.num_frames = 41;
+  retake.frame_rate = 30;
+  retake.width = 256;
+  retake.adapters = {{"grain", 0.5}};
+  EXPECT_THAT(Misfit(retake), HasSubstr("what differs: the size of its latents, 192x128 instead of "
+                                        "256x128, frame_rate, num_frames, adapters"));
+  retake = extension;
+  card_.family = "another";
+  const auto state = ReadState(File());
+  retake.source->extend.overlap_frames = 9;
+  ModelCard other = card_;
+  other.family = "the example's";
+  EXPECT_THAT(std::string(CheckFits(*state, retake, other).message()),
+              HasSubstr("the family of the model"));
+}
+
+TEST_F(VideoStateTest, IsHeldByNothingAsADraftsOrWhereItsLastPassIsLarger) {
+  GenerationSpec retake = draft_;
+  retake.source = Source{.video = "videos/v", .begin = Source::Begin::kRetake};
+  EXPECT_THAT(Misfit(retake), HasSubstr("is a draft"));
+  draft_.stop_after_pass.reset();
+  draft_.preset = "twice";
+  EXPECT_THAT(Misfit(retake), HasSubstr("the size of its latents, 256x128 instead of 192x128"));
+}
+
 TEST_F(VideoStateTest, PromotesTheDraftByItself) {
   const auto state = ReadState(File());
   ASSERT_TRUE(state.ok());

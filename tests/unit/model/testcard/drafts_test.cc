@@ -12,27 +12,13 @@
 #include "model/resolve.h"
 #include "model/testcard/picture_code.h"
 #include "model/testcard/test_card.h"
+#include "tests/unit/model/testcard/all_frames.h"
 
 namespace reel::model {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class AllFrames : public FrameSink {
- public:
-  FrameFormat format() const override { return FrameFormat::kI420; }
-  bool HasRoom() const override { return true; }
-  absl::Status Push(const FramesView& view) override {
-    width = view.width;
-    height = view.height;
-    num_frames += view.num_frames;
-    bytes.insert(bytes.end(), view.data.begin(), view.data.end());
-    return absl::OkStatus();
-  }
-  int width = 0, height = 0, num_frames = 0;
-  std::vector<std::byte> bytes;
-};
 
 class TestCardDraftsTest : public ::testing::Test {
  protected:

@@ -112,6 +112,43 @@ TEST_F(EngineStatesTest, ThePromotionsStateIsThatOfTheWholeVideo) {
   EXPECT_EQ(model::ReadState(events_.state("whole"))->made.passes, 2);
 }
 
+TEST_F(EngineStatesTest, ARetakeOfAWholeVideoHoldsItsLatentsAndTellsWhatItMadeAnew) {
+  Start();
+  model::GenerationSpec film;
+  film.prompt = "a fox";
+  film.seed = 7;
+  film.preset = "quick";
+  film.keep_state = true;
+  ASSERT_TRUE(Run("film", film).error.ok());
+  const std::string state = events_.state("film");
+  model::GenerationSpec again = film;
+  again.prompt = "an owl";
+  again.source = model::Source{.video = "videos/film",
+                               .begin = model::Source::Begin::kRetake,
+                               .state_sha256 = Sha256Hex(state),
+                               .state = std::make_shared<const std::string>(state)};
+  again.source->retake = {.begin = 0.5, .end = 0.6};
+  const auto retake = Run("retake", again);
+  ASSERT_TRUE(retake.error.ok()) << retake.error;
+  ASSERT_EQ(retake.result.notices.size(), 1U);
+  EXPECT_EQ(retake.result.notices[0].code, "RETAKE_OF_WHOLE_LATENTS");
+  EXPECT_THAT(retake.result.notices[0].message, HasSubstr("frames 9 to 16"));
+  const auto latents = [&](const std::string& of) {
+    return model::ReadState(events_.state(of))->made.tensors.at("latents");
+  };
+  EXPECT_EQ(latents("retake").shape, latents("film").shape);
+  EXPECT_NE(latents("retake"), latents("film"));
+
+  again.source->state = std::make_shared<const std::string>(state);
+  again.source->begin = model::Source::Begin::kExtend;
+  again.source->extend = {.num_frames = 8, .overlap_frames = 25};
+  again.num_frames = 33;
+  const auto extension = Run("extension", again);
+  ASSERT_TRUE(extension.error.ok()) << extension.error;
+  EXPECT_THAT(extension.result.notices, IsEmpty());
+  EXPECT_EQ(latents("extension").shape[2], 5);
+}
+
 TEST_F(EngineStatesTest, AJobLeavesNoStateUnlessItsSpecSaysSo) {
   Start();
   for (const auto& keep : {std::optional<bool>(), std::optional<bool>(false)}) {
