@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts VideoSpec to GenerationSpec and back. A reflection-driven test fails for a field that is
 // missing here.
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -79,17 +81,76 @@ void TakeAdapters(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
   }
 }
 
-model::Source SourceFromProto(const v1::Source& proto) {
+constexpr double kNanosOfASecond = 1e9;
+
+double SecondsOf(const google::protobuf::Duration& proto) {
+  return static_cast<double>(proto.seconds()) + proto.nanos() / kNanosOfASecond;
+}
+
+void SetSeconds(double seconds, google::protobuf::Duration& proto) {
+  const double whole = std::floor(seconds);
+  const int64_t nanos = std::llround((seconds - whole) * kNanosOfASecond);
+  const bool is_next = nanos >= static_cast<int64_t>(kNanosOfASecond);
+  proto.set_seconds(static_cast<int64_t>(whole) + (is_next ? 1 : 0));
+  proto.set_nanos(is_next ? 0 : static_cast<int32_t>(nanos));
+}
+
+model::Source::Begin BeginOf(const v1::Source& proto) {
   using Begin = model::Source::Begin;
+  switch (proto.begin_case()) {
+    case v1::Source::kPromote:
+      return Begin::kPromote;
+    case v1::Source::kExtend:
+      return Begin::kExtend;
+    case v1::Source::kRetake:
+      return Begin::kRetake;
+    case v1::Source::BEGIN_NOT_SET:
+      break;
+  }
+  return Begin::kUnspecified;
+}
+
+model::Source SourceFromProto(const v1::Source& proto) {
+  const v1::Extend& extend = proto.extend();
+  const v1::Retake& retake = proto.retake();
   return {.video = proto.video(),
-          .begin = proto.has_promote() ? Begin::kPromote : Begin::kUnspecified,
+          .begin = BeginOf(proto),
           .state_sha256 = proto.state_sha256(),
-          .state = nullptr};
+          .state = nullptr,
+          .extend = {.num_frames = extend.num_frames(), .overlap_frames = extend.overlap_frames()},
+          .retake = {.begin = SecondsOf(retake.begin()),
+                     .end = SecondsOf(retake.end()),
+                     .keep_pictures = retake.keep_pictures(),
+                     .keep_sound = retake.keep_sound()}};
+}
+
+void SetExtend(const model::Source::Extend& extend, v1::Extend& proto) {
+  proto.set_num_frames(extend.num_frames);
+  proto.set_overlap_frames(extend.overlap_frames);
+}
+
+void SetRetake(const model::Source::Retake& retake, v1::Retake& proto) {
+  SetSeconds(retake.begin, *proto.mutable_begin());
+  SetSeconds(retake.end, *proto.mutable_end());
+  proto.set_keep_pictures(retake.keep_pictures);
+  proto.set_keep_sound(retake.keep_sound);
 }
 
 void SetSource(const model::Source& source, v1::Source& proto) {
   proto.set_video(source.video);
-  if (source.begin == model::Source::Begin::kPromote) proto.mutable_promote();
+  switch (source.begin) {
+    case model::Source::Begin::kUnspecified:
+      break;
+    case model::Source::Begin::kPromote:
+      proto.mutable_promote();
+      break;
+    case model::Source::Begin::kExtend:
+      SetExtend(source.extend, *proto.mutable_extend());
+      break;
+    case model::Source::Begin::kRetake:
+      SetRetake(source.retake, *proto.mutable_retake());
+      break;
+  }
   proto.set_state_sha256(source.state_sha256);
 }
 

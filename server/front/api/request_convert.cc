@@ -125,22 +125,48 @@ void CheckEnums(const v1::VideoSpec& spec, Violations& out) {
   }
 }
 
-// The draft's spec is the promotion's: what else is set here would go unheard.
+const char* BeginName(const v1::Source& source) {
+  if (source.has_promote()) return "promote";
+  return source.has_extend() ? "extend" : "retake";
+}
+
+// A promotion's spec is the draft's; others take from their source what it decides. What is set of
+// that would go unheard.
+bool IsOfSource(const v1::Source& source, int field) {
+  if (field == v1::VideoSpec::kSourceFieldNumber) return false;
+  if (source.has_promote()) return true;
+  return field == v1::VideoSpec::kWidthFieldNumber || field == v1::VideoSpec::kHeightFieldNumber ||
+         field == v1::VideoSpec::kNumFramesFieldNumber ||
+         field == v1::VideoSpec::kFrameRateFieldNumber;
+}
+
+void CheckSeconds(const char* field, const google::protobuf::Duration& proto, Violations& out) {
+  if (IsLegalProtoDuration(proto) && proto.seconds() >= 0 && proto.nanos() >= 0) return;
+  out.push_back(
+      {absl::StrCat("spec.source.retake.", field),
+       absl::StrCat("must be a Duration that is not negative, with nanos up to 999999999: "
+                    "seconds ",
+                    proto.seconds(), ", nanos ", proto.nanos())});
+}
+
 void CheckSource(const v1::VideoSpec& spec, Violations& out) {
   const v1::Source& source = spec.source();
   if (!IsVideoName(source.video())) {
     out.push_back({"spec.source.video", BadName(source.video())});
   }
   if (source.begin_case() == v1::Source::BEGIN_NOT_SET) {
-    out.push_back({"spec.source", "must say how the video goes on: promote"});
+    out.push_back({"spec.source", "must say how the video goes on: promote, extend or retake"});
     return;
   }
+  CheckSeconds("begin", source.retake().begin(), out);
+  CheckSeconds("end", source.retake().end(), out);
   std::vector<const google::protobuf::FieldDescriptor*> set;
   spec.GetReflection()->ListFields(spec, &set);
   for (const auto* field : set) {
-    if (field->number() == v1::VideoSpec::kSourceFieldNumber) continue;
+    if (!IsOfSource(source, field->number())) continue;
     out.push_back({absl::StrCat("spec.", field->name()),
-                   "must be left out beside source.promote: the draft's own holds"});
+                   absl::StrCat("must be left out beside source.", BeginName(source),
+                                ": the source's own holds")});
   }
 }
 

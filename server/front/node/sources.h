@@ -24,8 +24,9 @@ class Sources {
   Sources(FleetView& view, const LoggedVideos& logged, const Clock& clock)
       : view_(view), logged_(logged), clock_(clock) {}
 
-  // Makes a request that goes on from a video one of its own: a promotion has the draft's resolved
-  // spec, without the pass to stop after. VIDEO_NOT_FOUND for a video of another tenant.
+  // Makes a request that goes on from a video one of its own. A promotion has the draft's resolved
+  // spec, without the pass to stop after; others have what they leave out. VIDEO_NOT_FOUND for a
+  // video of another tenant.
   absl::Status Fill(NewJob& job) const;
   // The source of a spec that was filled; nothing: it is gone.
   std::optional<ViewVideo> Find(const std::string& tenant, const model::GenerationSpec& spec) const;

@@ -82,6 +82,24 @@ TEST(SpecConvert, DescribesConditionsWithoutTheirBytes) {
   EXPECT_EQ(Difference(expected, SpecToProto(again, true)), "");
 }
 
+TEST(SpecConvert, CarriesEveryWayToGoOnFromAVideo) {
+  v1::VideoSpec sent;
+  v1::Source& source = *sent.mutable_source();
+  source.set_video("videos/a");
+  source.mutable_extend()->set_num_frames(72);
+  source.mutable_extend()->set_overlap_frames(9);
+  EXPECT_EQ(Difference(sent, SpecToProto(SpecFromProto(sent))), "");
+  v1::Retake& retake = *source.mutable_retake();
+  for (const int nanos : {0, 1, 333'333'333, 999'999'999}) {
+    retake.mutable_begin()->set_nanos(nanos);
+    retake.mutable_end()->set_seconds(nanos % 1000);
+    retake.mutable_end()->set_nanos(nanos);
+    retake.set_keep_pictures(nanos % 2 == 0);
+    retake.set_keep_sound(nanos % 2 == 1);
+    EXPECT_EQ(Difference(sent, SpecToProto(SpecFromProto(sent))), "");
+  }
+}
+
 TEST(SpecConvert, KeepsUnsetFieldsUnset) {
   const v1::VideoSpec empty;
   EXPECT_EQ(Difference(empty, SpecToProto(SpecFromProto(empty))), "");

@@ -114,6 +114,39 @@ TEST(NewJobFrom, UsesTheModelsCardToCompleteTheList) {
   EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {served}).status()), Contains("spec.width"));
 }
 
+TEST(NewJobFrom, AnExtensionAndARetakeLeaveSizeAndLengthToTheirSource) {
+  v1::CreateVideoRequest request;
+  v1::VideoSpec& spec = *request.mutable_spec();
+  spec.set_prompt("a boat");
+  spec.set_seed(3);
+  spec.set_preset("quick");
+  spec.set_keep_state(true);
+  v1::Source& source = *spec.mutable_source();
+  source.set_video("videos/r1-film");
+  source.mutable_extend()->set_num_frames(72);
+  auto job = NewJobFrom(request, kAsker, {}, {});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_TRUE(job->spec.is_extension());
+  EXPECT_EQ(job->spec.source->extend.num_frames, 72);
+  source.mutable_retake()->mutable_begin()->set_nanos(500'000'000);
+  source.mutable_retake()->mutable_end()->set_seconds(2);
+  job = NewJobFrom(request, kAsker, {}, {});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_TRUE(job->spec.is_retake());
+  EXPECT_EQ(job->spec.source->retake.begin, 0.5);
+  EXPECT_EQ(job->spec.source->retake.end, 2);
+  spec.set_width(64);
+  spec.set_height(64);
+  spec.set_num_frames(9);
+  spec.set_frame_rate(24);
+  source.mutable_retake()->mutable_begin()->set_seconds(-1);
+  source.mutable_retake()->mutable_end()->set_nanos(1'000'000'000);
+  EXPECT_THAT(
+      Fields(NewJobFrom(request, kAsker, {}, {}).status()),
+      UnorderedElementsAre("spec.width", "spec.height", "spec.num_frames", "spec.frame_rate",
+                           "spec.source.retake.begin", "spec.source.retake.end"));
+}
+
 TEST(NewJobFrom, APromotionNamesADraftAndNothingElse) {
   v1::CreateVideoRequest request;
   v1::Source& source = *request.mutable_spec()->mutable_source();

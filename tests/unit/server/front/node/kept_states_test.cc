@@ -122,6 +122,49 @@ TEST_F(KeptStatesTest, AVideoNamesThoseThatGoOnFromItNewestFirst) {
   EXPECT_THAT((*alone.Get(draft))->Snapshot().continued_by, names);
 }
 
+TEST_F(KeptStatesTest, ARetakeIsTheWholeVideosSpecButForWhatItSetsAndBeginsFromItsState) {
+  Member& alone = AddAlone();
+  NewJob whole = alone.Request();
+  whole.spec.keep_state = true;
+  whole.spec.num_frames = 49;
+  const std::string film = alone.MustAsk(std::move(whole))->Snapshot().id;
+  ASSERT_TRUE(Comes([&] { return alone.pool.num_waiting() > 0; }));
+  Leave(alone, alone.Take(), kLatents);
+  ASSERT_TRUE(Succeeds(alone, film));
+  const model::GenerationSpec of_film = (*alone.Get(film))->Snapshot().spec;
+
+  NewJob asked = PromotionOf(film);
+  asked.spec.source->begin = model::Source::Begin::kRetake;
+  asked.spec.source->retake = {.begin = 0.5, .end = 1};
+  asked.spec.prompt = "an owl";
+  asked.spec.seed = 99;
+  const JobPtr retake = alone.MustAsk(asked);
+  const model::GenerationSpec spec = retake->Snapshot().spec;
+  EXPECT_EQ(spec.prompt, "an owl");
+  EXPECT_EQ(spec.seed, 99U);
+  EXPECT_EQ(spec.width, of_film.width);
+  EXPECT_EQ(spec.num_frames, 49);
+  EXPECT_EQ(spec.num_inference_steps, of_film.num_inference_steps);
+  EXPECT_EQ(spec.source->state_sha256, Sha256Hex(kLatents));
+  ASSERT_TRUE(Comes([&] { return alone.pool.num_waiting() > 0; }));
+  const Sent sent = alone.Take();
+  EXPECT_EQ(*sent.assignment.spec.source->state, kLatents);
+  alone.RunToEnd(sent);
+  ASSERT_TRUE(Succeeds(alone, retake->Snapshot().id));
+  EXPECT_THAT((*alone.Get(film))->Snapshot().continued_by,
+              ElementsAre("videos/" + retake->Snapshot().id));
+
+  asked.spec.source->retake.end = 49;
+  EXPECT_EQ(WhyRefused(alone, asked), Reason::kInvalidSpec);
+  asked.spec.source->begin = model::Source::Begin::kExtend;
+  asked.spec.source->extend = {8, 57};
+  EXPECT_EQ(WhyRefused(alone, asked), Reason::kInvalidSpec);
+  NewJob of_draft = asked;
+  of_draft.spec.source->video = "videos/" + Draft(alone);
+  of_draft.spec.source->extend = {8, 9};
+  EXPECT_EQ(WhyRefused(alone, of_draft), Reason::kInvalidSpec);
+}
+
 TEST_F(KeptStatesTest, OnlyWhoCanReadTheVideoCanGoOnFromIt) {
   Member& alone = AddAlone();
   const std::string draft = Draft(alone);
