@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
                                  {.device = catalog.capability().device, .handle = nullptr});
   }
   absl::Status read = render::ReadConditionFiles(*options);
-  if (read.ok()) read = render::ReadPromotedDraft(*options);
+  if (read.ok()) read = render::ReadSourceFile(*options);
   if (!read.ok()) {
     console.Error(std::string(read.message()));
     return render::kInvalid;

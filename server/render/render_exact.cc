@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_counters.h"
+#include "model/held_stretch.h"
 #include "model/pass_work.h"
 #include "model/registry.h"
 #include "model/resolve.h"
@@ -78,6 +79,8 @@ class ExactRun {
     for (const model::Notice& notice : generation.text_facts().notices) {
       console_.Note(notice.message);
     }
+    const std::string retaken = model::RetakeNotice(spec_, pipeline_.card().temporal_multiple);
+    if (!retaken.empty()) console_.Note(retaken);
     num_steps_ = generation.num_steps();
     start = absl::Now();
     while (generation.step() < generation.num_steps()) {

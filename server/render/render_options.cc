@@ -21,6 +21,7 @@
 #include "kernels/base/program/nearest_path.h"
 #include "model/bundled_model.h"
 #include "server/render/adapter_flag.h"
+#include "server/render/source_flags.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::render {
@@ -101,15 +102,6 @@ void AddOriginFlag(CLI::App& app, model::GenerationSpec& spec) {
       ->check(CLI::IsMember({"none", "mark", "spec"}));
 }
 
-void AddStateFlags(CLI::App& app, RenderOptions& options) {
-  app.add_option("--promote", options.promote,
-                 "The state of a draft: makes the passes that it left out, by its own request")
-      ->check(WhyEmpty);
-  app.add_option("--keep-state", options.state,
-                 "A file for what the video was made from, for --promote")
-      ->check(WhyEmpty);
-}
-
 // The flags that were added behind the first `first`.
 std::vector<const CLI::Option*> FlagsFrom(size_t first, const CLI::App& app) {
   std::vector<const CLI::Option*> flags = app.get_options();
@@ -122,11 +114,7 @@ std::string Refusal(const RenderOptions& options,
                     const std::vector<const CLI::Option*>& of_the_video) {
   if (options.json && !options.check) return "--json needs --check";
   if (options.check) return "";
-  for (const CLI::Option* flag : of_the_video) {
-    if (options.promote.empty() || flag->count() == 0) continue;
-    return absl::StrCat("--promote takes all that the video is from its draft; leave out ",
-                        flag->get_name());
-  }
+  if (std::string wrong = WhyNotBesideSource(options, of_the_video); !wrong.empty()) return wrong;
   if (!options.state.empty() && options.state == options.output) {
     return "--keep-state and --output name the same file";
   }
@@ -320,14 +308,13 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   RenderOptions options;
   Texts texts;
   std::string model;
-  const auto is_promote = [](const std::string& word) { return word.starts_with("--promote"); };
   const bool renders = std::ranges::find(arguments, "--check") == arguments.end();
-  const bool promotes = std::ranges::any_of(arguments, is_promote);
+  const bool goes_on = std::ranges::any_of(arguments, NamesASource);
   CLI::App app("Renders a video without a server.", "reel-render");
   app.set_version_flag("--version", "reel-render " REEL_VERSION);
   AddModelFlags(app, model, options);
   const size_t of_the_model = app.get_options().size();
-  AddSpecFlags(app, options.spec, renders && !promotes);
+  AddSpecFlags(app, options.spec, renders && !goes_on);
   AddOriginFlag(app, options.spec);
   app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
   app.add_option("--condition", texts.conditions,
@@ -339,7 +326,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
       "(both), cache (steps that change little are not full); +operator=variant,... on "
       "top");
   const std::vector<const CLI::Option*> of_the_video = FlagsFrom(of_the_model, app);
-  AddStateFlags(app, options);
+  AddSourceFlags(app, options);
   app.add_option("--encoder-threads", options.encoder_threads,
                  "The file is the same with any number; default: the cores, up to 16")
       ->check(CLI::Range(1, 16));

@@ -30,8 +30,11 @@ struct RenderOptions {
   std::vector<int> peers = {};   // the other members of that device, where it is a group
   bool computes_in_bf16 = true;  // that device
   model::GenerationSpec spec;
-  std::string promote;  // the state of a draft, whose request this then is
-  std::string state;    // the file for the video's own state; empty: none is kept
+  // The state of a video that this one goes on from, and how; empty: from none. Of a promotion the
+  // request is its draft's.
+  std::string source_file;
+  model::Source source;
+  std::string state;  // the file for the video's own state; empty: none is kept
   std::string output;
   bool exact = false;  // .safetensors instead of .mp4
   bool timings = false;

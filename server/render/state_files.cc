@@ -9,38 +9,53 @@
 #include "kernels/base/program/condition_file.h"
 #include "kernels/base/program/part_file.h"
 #include "kernels/base/status_macros.h"
+#include "model/continued_spec.h"
 #include "model/states/video_state.h"
 
 namespace reel::render {
 namespace {
 
-// A state has no paths: the flags say where the draft's adapters are here.
+// A state has no paths: the flags say where the video's adapters are here.
 absl::Status FindAdapters(const std::vector<model::FixedAdapter>& files,
                           std::vector<model::RequestAdapter>& wanted) {
   for (model::RequestAdapter& adapter : wanted) {
     const auto found = std::ranges::find(files, adapter.name, &model::FixedAdapter::name);
     if (found == files.end()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "--promote: the draft has an adapter that no --adapter names: ", adapter.name));
+          "the video to go on from has an adapter that no --adapter names: ", adapter.name));
     }
     adapter.path = found->path;
   }
   return absl::OkStatus();
 }
 
+absl::Status FillHeld(const model::VideoState& state, model::GenerationSpec& spec) {
+  const auto violations = model::FillContinued(state.spec, spec);
+  spec.model.clear();  // its name here is the file's
+  if (violations.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(violations[0].field, ": ", violations[0].description));
+}
+
 }  // namespace
 
-absl::Status ReadPromotedDraft(RenderOptions& options) {
-  if (options.promote.empty()) return absl::OkStatus();
+absl::Status ReadSourceFile(RenderOptions& options) {
+  if (options.source_file.empty()) return absl::OkStatus();
   REEL_ASSIGN_OR_RETURN(std::string file,
-                        ReadConditionFile(options.promote, model::PassState::kMostFileBytes));
+                        ReadConditionFile(options.source_file, model::PassState::kMostFileBytes));
   auto state = model::ReadState(file);
   if (!state.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--promote: ", options.promote, ": ", std::string(state.status().message())));
+        absl::StrCat(options.source_file, ": ", std::string(state.status().message())));
   }
-  model::GenerationSpec spec = model::PromotionOf(*state);
-  spec.keep_state = options.spec.keep_state;
+  model::GenerationSpec spec = options.spec;
+  if (options.source.begin == model::Source::Begin::kPromote) {
+    spec = model::PromotionOf(*state);
+    spec.keep_state = options.spec.keep_state;
+  } else {
+    spec.source = options.source;
+    REEL_RETURN_IF_ERROR(FillHeld(*state, spec));
+  }
   spec.source->state_sha256 = Sha256Hex(file);
   spec.source->state = std::make_shared<const std::string>(std::move(file));
   REEL_RETURN_IF_ERROR(FindAdapters(options.adapters, spec.adapters));

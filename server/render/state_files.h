@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of --keep-state and --promote.
+// The files of --keep-state, --promote, --extend and --retake.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace reel::render {
 
-// Takes the request from the draft whose state --promote names; without the flag there is nothing
-// to do. INVALID_ARGUMENT names the file or the adapter.
-absl::Status ReadPromotedDraft(RenderOptions& options);
+// Takes from the state of the video that the flags name what the request has of it: of a promotion
+// all. Without such a flag there is nothing to do. INVALID_ARGUMENT names the file or the adapter.
+absl::Status ReadSourceFile(RenderOptions& options);
 
 // The passes that a resolved request begins from; nullopt: none. INVALID_ARGUMENT: they are another
 // model's.

@@ -283,7 +283,8 @@ TEST(ParseRenderOptions, APromotionTakesNothingOfTheVideoFromFlags) {
   };
   const auto options = parse({"--timings", "--keep-state", "own", "--encoder-threads", "2"});
   ASSERT_TRUE(options);
-  EXPECT_EQ(options->promote, "s");
+  EXPECT_EQ(options->source_file, "s");
+  EXPECT_EQ(options->source.begin, model::Source::Begin::kPromote);
   EXPECT_EQ(options->state, "own");
   for (const std::vector<std::string>& flags : {std::vector<std::string>{"--prompt", "a fox"},
                                                 {"--seed", "7"},
@@ -297,6 +298,40 @@ TEST(ParseRenderOptions, APromotionTakesNothingOfTheVideoFromFlags) {
     EXPECT_FALSE(parse(flags)) << flags[0];
     EXPECT_EQ(exit_code, kUsage);
   }
+}
+
+TEST(ParseRenderOptions, WhatGoesOnFromAVideoTakesItsSizeAndLengthFromThere) {
+  int exit_code = 0;
+  const auto parse = [&](std::vector<std::string> extra) {
+    exit_code = 0;
+    extra.insert(extra.end(), {"--model", "testcard", "--output", "a.mp4"});
+    return ParseRenderOptions(extra, "", exit_code);
+  };
+  const auto extension = parse({"--extend", "s", "--new-frames", "72", "--overlap", "9"});
+  ASSERT_TRUE(extension);
+  EXPECT_EQ(extension->source_file, "s");
+  EXPECT_EQ(extension->source.begin, model::Source::Begin::kExtend);
+  EXPECT_EQ(extension->source.extend, (model::Source::Extend{72, 9}));
+  const auto retake =
+      parse({"--retake", "s", "--from", "1.5", "--to", "3", "--keep-sound", "--prompt", "a fox"});
+  ASSERT_TRUE(retake);
+  EXPECT_EQ(retake->source.retake, (model::Source::Retake{1.5, 3, false, true}));
+  EXPECT_EQ(retake->spec.prompt, "a fox");
+  const std::vector<std::string> good = {"--retake", "s", "--to", "3"};
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--width", "96"},
+                                               {"--num-frames", "9"},
+                                               {"--image", "i.png"},
+                                               {"--stop-after-pass", "1"},
+                                               {"--new-frames", "8"},
+                                               {"--promote", "s"}}) {
+    std::vector<std::string> flags = good;
+    flags.insert(flags.end(), more.begin(), more.end());
+    EXPECT_FALSE(parse(flags)) << more[0];
+    EXPECT_EQ(exit_code, kUsage);
+  }
+  EXPECT_FALSE(parse({"--extend", "s"})) << "by how much?";
+  EXPECT_FALSE(parse({"--retake", "s"})) << "until when?";
+  EXPECT_FALSE(parse({"--from", "1", "--prompt", "a fox"})) << "of what?";
 }
 
 }  // namespace

@@ -179,6 +179,41 @@ TEST_F(RenderDraft, RefusesWhatIsNoStateOfADraft) {
   }
 }
 
+TEST_F(RenderDraft, AWholeVideosStateIsHeldByExtensionsAndRetakesBothWays) {
+  const std::vector<std::string> film = {
+      "--prompt", "a fox", "--seed",       "7",
+      "--preset", "quick", "--keep-state", folder_.File("state")};
+  ASSERT_EQ(Card(film, "film.mp4").status, 0);
+  const std::vector<std::string> ways[] = {
+      {"--extend", folder_.File("state"), "--new-frames", "8", "--prompt", "an owl"},
+      {"--retake", folder_.File("state"), "--from", "0.5", "--to", "0.6", "--prompt", "an owl"}};
+  for (const std::vector<std::string>& way : ways) {
+    std::vector<std::string> keeps = way;
+    keeps.insert(keeps.end(), {"--keep-state", folder_.File("by_engine")});
+    auto done = Card(keeps, "next.mp4");
+    ASSERT_EQ(done.status, 0) << done.errors;
+    keeps.back() = folder_.File("exact");
+    done = Card(keeps, "next.safetensors");
+    ASSERT_EQ(done.status, 0) << done.errors;
+    EXPECT_EQ(folder_.Read("by_engine"), folder_.Read("exact"));
+  }
+  const auto retake = reel::testing::Decode(folder_.Read("next.mp4"));
+  ASSERT_TRUE(retake.ok()) << retake.status();
+  const auto code = [&](size_t frame) {
+    return model::DecodeCode(retake->luma[frame], 256, 256, 160);
+  };
+  const uint32_t fox = model::PictureHash("a fox", 7, 256, 160),
+                 owl = model::PictureHash("an owl", 0, 256, 160);
+  EXPECT_EQ(code(8), (model::PictureCode{fox, 8}));
+  EXPECT_EQ(code(9), (model::PictureCode{owl, 9}));
+  EXPECT_EQ(code(16), (model::PictureCode{owl, 16}));
+  EXPECT_EQ(code(17), (model::PictureCode{fox, 17}));
+  const auto refused =
+      Card({"--extend", folder_.File("state"), "--new-frames", "8", "--overlap", "33"}, "no.mp4");
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.errors, HasSubstr("source.extend.overlap_frames"));
+}
+
 TEST_F(RenderDraft, RefusesADraftOfOnePassByName) {
   const auto refused =
       Card({"--prompt", "a fox", "--preset", "quick", "--stop-after-pass", "1"}, "a.mp4");
