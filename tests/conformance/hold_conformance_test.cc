@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extensions and retakes hold the latents of a video that has kept its state, whoever dies in
+// between. What a request leaves out is the video's; what cannot be is refused by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <string>
+
+#include "tests/conformance/caller.h"
+#include "tests/conformance/service.h"
+
+namespace reel::tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+v1::VideoSpec FilmSpec() {
+  v1::VideoSpec spec = SmallSpec("a red fox");
+  spec.set_height(128);  // half of it is on the grid, too
+  spec.set_num_frames(49);
+  spec.set_frame_rate(24);
+  spec.set_keep_state(true);
+  return spec;
+}
+
+v1::VideoSpec RetakeOf(const std::string& name, int begin_ms, int end_ms) {
+  v1::VideoSpec spec;
+  spec.set_prompt("a blue owl");
+  spec.set_seed(5);
+  spec.mutable_source()->set_video(name);
+  v1::Retake& retake = *spec.mutable_source()->mutable_retake();
+  retake.mutable_begin()->set_nanos(begin_ms * 1'000'000);
+  retake.mutable_end()->set_seconds(end_ms / 1000);
+  retake.mutable_end()->set_nanos(end_ms % 1000 * 1'000'000);
+  return spec;
+}
+
+v1::VideoSpec ExtensionOf(const std::string& name, int num_frames, int overlap = 0) {
+  v1::VideoSpec spec;
+  spec.set_prompt("a blue owl");
+  spec.set_seed(5);
+  spec.mutable_source()->set_video(name);
+  spec.mutable_source()->mutable_extend()->set_num_frames(num_frames);
+  spec.mutable_source()->mutable_extend()->set_overlap_frames(overlap);
+  return spec;
+}
+
+class Hold : public Conformance {
+ protected:
+  static v1::Video Finish(Caller& caller, const v1::VideoSpec& spec) {
+    const Answer made = caller.Create(spec);
+    EXPECT_TRUE(made.ok()) << made.status.error_message();
+    const v1::Video video = made.ok() ? caller.Await(made.video.name()) : v1::Video();
+    EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
+    return video;
+  }
+  static std::string WhyRefused(Caller& caller, const v1::VideoSpec& spec) {
+    const Answer refused = caller.Create(spec);
+    EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    return refused.status.error_message();
+  }
+  static void KillWorkers(Service& service) {
+    for (const pid_t worker : service.server().Children()) ::kill(worker, SIGKILL);
+  }
+};
+
+TEST_P(Hold, ARetakeIsTheVideoOnceMoreWithAStretchMadeAnew) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  const v1::Video film = Finish(caller, FilmSpec());
+  EXPECT_GT(film.state_size_bytes(), 0) << "a whole video keeps its state, too";
+  const v1::Video retake = Finish(caller, RetakeOf(film.name(), 500, 1000));
+  EXPECT_EQ(retake.source_video(), film.name());
+  EXPECT_EQ(retake.spec().prompt(), "a blue owl");
+  EXPECT_EQ(retake.spec().width(), film.spec().width());
+  EXPECT_EQ(retake.spec().num_frames(), 49);
+  EXPECT_EQ(retake.spec().num_inference_steps(), film.spec().num_inference_steps());
+  EXPECT_EQ(retake.spec().source().state_sha256(), film.state_sha256());
+  EXPECT_EQ(retake.state_size_bytes(), 0) << "unless it is asked for";
+  ASSERT_EQ(retake.notices_size(), 1);
+  EXPECT_EQ(retake.notices(0).code(), "RETAKE_OF_WHOLE_LATENTS");
+  EXPECT_THAT(retake.notices(0).message(), HasSubstr("frames 9 to 24"));
+  EXPECT_NE(retake.media().sha256(), film.media().sha256());
+  const v1::Video again = Finish(caller, RetakeOf(film.name(), 500, 1000));
+  EXPECT_EQ(again.media().sha256(), retake.media().sha256());
+  EXPECT_THAT(caller.Get(film.name()).video.continued_by(),
+              UnorderedElementsAre(retake.name(), again.name()));
+}
+
+TEST_P(Hold, AnExtensionGoesOnAndCanBeGoneOnFrom) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  std::string last = Finish(caller, FilmSpec()).name();
+  for (int i = 0; i < 3; ++i) {
+    v1::VideoSpec spec = ExtensionOf(last, 16);
+    spec.set_keep_state(true);
+    const v1::Video next = Finish(caller, spec);
+    EXPECT_EQ(next.spec().num_frames(), 41);
+    EXPECT_EQ(next.spec().source().extend().overlap_frames(), 25);
+    EXPECT_EQ(next.source_video(), last);
+    EXPECT_GT(next.state_size_bytes(), 0);
+    EXPECT_EQ(next.notices_size(), 0);
+    last = next.name();
+  }
+}
+
+TEST_P(Hold, RefusesByNameWhatCannotBe) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  const std::string film = Finish(caller, FilmSpec()).name();
+  EXPECT_THAT(WhyRefused(caller, RetakeOf(film, 500, 500)), HasSubstr("spec.source.retake.end"));
+  EXPECT_THAT(WhyRefused(caller, RetakeOf(film, 500, 9000)), HasSubstr("spec.source.retake.end"));
+  v1::VideoSpec nothing = RetakeOf(film, 0, 1000);
+  nothing.mutable_source()->mutable_retake()->set_keep_sound(true);
+  EXPECT_THAT(WhyRefused(caller, nothing), HasSubstr("spec.source.retake.keep_sound"));
+  EXPECT_THAT(WhyRefused(caller, ExtensionOf(film, 7)), HasSubstr("num_frames"));
+  EXPECT_THAT(WhyRefused(caller, ExtensionOf(film, 8, 57)),
+              HasSubstr("spec.source.extend.overlap_frames"));
+  v1::VideoSpec sized = ExtensionOf(film, 8);
+  sized.set_width(64);
+  EXPECT_THAT(WhyRefused(caller, sized), HasSubstr("spec.width"));
+  v1::VideoSpec passes = ExtensionOf(film, 8);
+  passes.set_preset("two-pass");
+  EXPECT_THAT(WhyRefused(caller, passes), HasSubstr("spec.preset"));
+  v1::VideoSpec plain = FilmSpec();
+  plain.clear_keep_state();
+  EXPECT_EQ(caller.Create(ExtensionOf(Finish(caller, plain).name(), 8)).reason(), "STATE_GONE");
+  v1::VideoSpec draft = SmallSpec("a red fox");
+  draft.clear_num_inference_steps();
+  draft.set_preset("two-pass");
+  draft.set_height(128);
+  draft.set_stop_after_pass(1);
+  EXPECT_THAT(WhyRefused(caller, ExtensionOf(Finish(caller, draft).name(), 8, 9)),
+              HasSubstr("is a draft"));
+}
+
+TEST_P(Hold, OutlivesItsWorkerAndItsServer) {
+  Service service(GetParam(), {.step_ms = 100});
+  std::string film, undisturbed, retake;
+  {
+    Caller caller(service.server());
+    film = Finish(caller, FilmSpec()).name();
+    undisturbed = Finish(caller, RetakeOf(film, 500, 1000)).media().sha256();
+    retake = caller.Create(RetakeOf(film, 500, 1000)).video.name();
+    caller.AwaitStep(retake);
+    KillWorkers(service);
+    EXPECT_TRUE(Eventually([&] { return caller.Get(retake).video.attempt() > 1; }));
+    caller.AwaitStep(retake);
+  }
+  service.Restart(SIGKILL);
+  Caller caller(service.server());
+  const v1::Video video = caller.Await(retake);
+  ASSERT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
+  EXPECT_EQ(video.media().sha256(), undisturbed);
+  EXPECT_EQ(Finish(caller, ExtensionOf(film, 8)).source_video(), film);
+}
+
+REEL_EVERY_LIFE(Hold);
+
+}  // namespace
+}  // namespace reel::tests
