@@ -145,6 +145,18 @@ absl::Status MakeInvalid(Reason reason, const std::vector<model::FieldViolation>
   return MakeError(reason, message, details);
 }
 
+absl::Status WithNote(const absl::Status& error, std::string_view note,
+                      const std::map<std::string, std::string>& metadata) {
+  const absl::string_view added(note.data(), note.size());
+  absl::Status noted(error.code(), absl::StrCat(error.message(), added));
+  error.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { noted.SetPayload(url, payload); });
+  auto info = Detach<google::rpc::ErrorInfo>(error).value_or(google::rpc::ErrorInfo());
+  for (const auto& [key, value] : metadata) (*info.mutable_metadata())[key] = Shortened(value);
+  Attach(noted, info);
+  return noted;
+}
+
 std::optional<Reason> ReasonOf(const absl::Status& status) {
   auto info = Detach<google::rpc::ErrorInfo>(status);
   if (!info || info->domain() != kDomain) return std::nullopt;

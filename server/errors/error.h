@@ -33,6 +33,10 @@ absl::Status MakeError(Reason reason, std::string_view message, const ErrorDetai
 // empty.
 absl::Status MakeInvalid(Reason reason, const std::vector<model::FieldViolation>& violations);
 
+// The same error, its message followed by `note`, whose variables are in `metadata`.
+absl::Status WithNote(const absl::Status& error, std::string_view note,
+                      const std::map<std::string, std::string>& metadata);
+
 // The reason of a status made here; nullopt for any other.
 std::optional<Reason> ReasonOf(const absl::Status& status);
 std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);

@@ -15,7 +15,7 @@ Answer Caller::Create(const v1::CreateVideoRequest& request) {
   v1::CreateVideoResponse response;
   const auto context = Context();
   const grpc::Status status = videos_->CreateVideo(context.get(), request, &response);
-  return {status, response.video()};
+  return {status, response.video(), {response.videos().begin(), response.videos().end()}};
 }
 
 Answer Caller::Create(const v1::VideoSpec& spec, const std::string& request_id) {

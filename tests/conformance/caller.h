@@ -15,6 +15,7 @@ namespace reel::tests {
 struct Answer {
   grpc::Status status;
   v1::Video video;
+  std::vector<v1::Video> videos = {};  // of a call for several
 
   bool ok() const { return status.ok(); }
   std::string reason() const { return ReasonOf(status); }

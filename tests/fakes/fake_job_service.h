@@ -37,8 +37,9 @@ class FakeJobService : public JobService {
     return job;
   }
 
-  void Create(NewJob job, Answer<std::shared_ptr<Job>> done) override {
-    absl::StatusOr<std::shared_ptr<Job>> answer;
+  // All those that were added, where several are asked for.
+  void CreateAll(NewJob job, Answer<Jobs> done) override {
+    absl::StatusOr<Jobs> answer;
     {
       MutexLock lock(mutex_);
       created_.push_back(std::move(job));
@@ -47,7 +48,7 @@ class FakeJobService : public JobService {
         held_.push_back(std::move(done));
         return;
       }
-      answer = CreateAnswer();
+      answer = CreateAnswer(created_.back().count > 1);
     }
     done(std::move(answer));
   }
@@ -137,8 +138,8 @@ class FakeJobService : public JobService {
     hold_creates_ = true;
   }
   void ReleaseCreates() {
-    std::vector<Answer<std::shared_ptr<Job>>> held;
-    absl::StatusOr<std::shared_ptr<Job>> answer;
+    std::vector<Answer<Jobs>> held;
+    absl::StatusOr<Jobs> answer;
     {
       MutexLock lock(mutex_);
       hold_creates_ = false;
@@ -206,9 +207,15 @@ class FakeJobService : public JobService {
     MutexLock lock(mutex_);
     return refusal_;
   }
-  absl::StatusOr<std::shared_ptr<Job>> CreateAnswer() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  absl::StatusOr<Jobs> CreateAnswer(bool several = false) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!refusal_.ok()) return refusal_;
-    return std::shared_ptr<Job>(next_);
+    Jobs jobs = {next_};
+    if (several) jobs.clear();
+    for (const auto& [id, job] : jobs_) {
+      if (several) jobs.push_back(job);
+    }
+    return jobs;
   }
   absl::StatusOr<std::shared_ptr<Job>> Lookup(const Reach& reach, const std::string& id) const {
     MutexLock lock(mutex_);
@@ -231,7 +238,7 @@ class FakeJobService : public JobService {
   std::vector<NewJob> quoted_ ABSL_GUARDED_BY(mutex_);
   std::vector<Left> left_ ABSL_GUARDED_BY(mutex_);
   std::vector<ListQuery> queries_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Answer<std::shared_ptr<Job>>> held_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Answer<Jobs>> held_ ABSL_GUARDED_BY(mutex_);
   std::vector<ExperimentReport> experiments_ ABSL_GUARDED_BY(mutex_);
   std::vector<ServedModel> models_ ABSL_GUARDED_BY(mutex_);
   std::vector<WorkerInfo> workers_ ABSL_GUARDED_BY(mutex_);

@@ -70,6 +70,18 @@ void CheckPriority(v1::Priority priority, Violations& out) {
   }
 }
 
+int CheckCount(int count, const v1::VideoSpec& spec, Violations& out) {
+  if (count < 0 || count > kMostVideosPerCall) {
+    out.push_back({"count", absl::StrCat("must be 1 to ", kMostVideosPerCall, ": ", count,
+                                         "; the nearest is ", count < 0 ? 1 : kMostVideosPerCall)});
+  } else if (count > 1 && spec.source().has_promote()) {
+    out.push_back({"count", absl::StrCat("must be 1 beside spec.source.promote, which has one "
+                                         "draft's seed: ",
+                                         count)});
+  }
+  return std::max(count, 1);
+}
+
 template <typename Labels>
 void CheckLabels(const Labels& labels, const RequestRules& rules, Violations& out) {
   if (static_cast<int>(labels.size()) > rules.max_labels) {
@@ -289,6 +301,7 @@ absl::StatusOr<NewJob> NewJobFrom(const v1::CreateVideoRequest& request, const A
                                   const std::vector<ServedModel>& models) {
   Violations violations;
   NewJob job = WithExtras(request, asker, rules, violations);
+  job.count = CheckCount(request.count(), request.spec(), violations);
   return Checked(std::move(job), std::move(violations), rules, models);
 }
 
@@ -297,6 +310,7 @@ absl::StatusOr<NewJob> NewJobFrom(const v1::EstimateVideoRequest& request, const
                                   const std::vector<ServedModel>& models) {
   Violations violations;
   NewJob job = Basic(request.spec(), request.priority(), asker, violations);
+  job.count = CheckCount(request.count(), request.spec(), violations);
   return Checked(std::move(job), std::move(violations), rules, models);
 }
 

@@ -43,6 +43,21 @@ void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& pr
   }
 }
 
+void CreatedToProto(const std::vector<Video>& videos, int asked, v1::CreateVideoResponse& proto) {
+  *proto.mutable_video() = VideoToProto(videos.front());
+  if (asked == 0) return;
+  for (const Video& video : videos) *proto.add_videos() = VideoToProto(video);
+}
+
+void ValidatedToProto(const Video& first, int asked, v1::CreateVideoResponse& proto) {
+  std::vector<Video> videos = {first};
+  for (int place = 1; place < asked; ++place) {
+    videos.push_back(first);
+    videos.back().spec.seed = SeedAt(first.spec.seed.value_or(0), place);
+  }
+  CreatedToProto(videos, asked, proto);
+}
+
 void PageToProto(const ListPage& page, const std::vector<VideoState>& filter,
                  v1::ListVideosResponse& proto) {
   size_t bytes = 0;

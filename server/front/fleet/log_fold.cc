@@ -104,6 +104,11 @@ FoldResult JudgeUnknown(const FoldRecords& records, const FoldEntry& entry) {
   job.requested = entry.sequence;
   job.video = request->video;
   job.caller_node = request->caller_node;
+  for (const OtherSaid& other : request->others) {
+    FleetJob& another = made.others.emplace_back(other.id, job).second;
+    another.place = static_cast<uint32_t>(made.others.size());
+    another.video = other.video;
+  }
   return made;
 }
 

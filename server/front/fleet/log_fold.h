@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "server/front/fleet/subjects.h"
 
@@ -20,10 +21,19 @@ enum class CancelKind { kCancelled, kExpired };
 enum class FinishKind { kSucceeded, kFailed, kReleased };
 
 // What a message says. Videos are opaque bytes here: the fold keeps them for those who act upon it.
+struct OtherSaid {
+  std::string id;
+  std::string video = {};
+
+  bool operator==(const OtherSaid&) const = default;
+};
 struct RequestSaid {
   std::string video = {};
   std::string caller_node = {};  // where its bytes are waited for; empty: nowhere
+  // The other videos of the call, at most kMostOthers: known with it, or not at all.
+  std::vector<OtherSaid> others = {};
 };
+inline constexpr size_t kMostOthers = 15;
 struct ClaimSaid {
   std::string node;
   std::string address = {};
@@ -91,6 +101,7 @@ struct FleetJob {
   uint32_t begun = 0;  // in which its owner has begun; below the epoch: it claimed another since
   std::string owner;   // who claimed it; stays when it is released or ended
   uint64_t requested = 0;  // sequence of the request: its place in the queue
+  uint32_t place = 0;      // among the videos of that request
   // It is to end. Of a claimed video that is for its owner to do, or for who takes it over.
   std::optional<CancelKind> wish;
   std::string wish_video;      // what becomes of it where it ends by the wish alone
@@ -148,6 +159,8 @@ struct FoldResult {
   FoldVerdict verdict = FoldVerdict::kUnreadable;
   std::optional<FleetJob> job = {};
   std::optional<FleetBinding> binding = {};
+  // Of a request that counts: its other videos by id. One that is known already stays as it is.
+  std::vector<std::pair<std::string, FleetJob>> others = {};
 };
 
 // Of a message that comes after all others.

@@ -19,6 +19,20 @@ std::optional<Message> Parse(const std::string& bytes) {
   return message;
 }
 
+Said ReadRequest(const std::string& bytes) {
+  const std::optional<v1::Request> request = Parse<v1::Request>(bytes);
+  if (!request || static_cast<size_t>(request->others_size()) > kMostOthers) {
+    return UnreadableSaid{};
+  }
+  RequestSaid said{request->video(), request->caller_node()};
+  for (const v1::OtherVideo& other : request->others()) {
+    const bool is_name = MakeSubject({"t", other.id(), LogKind::kRequest, 0}).ok();
+    if (!is_name) return UnreadableSaid{};
+    said.others.push_back({other.id(), other.video()});
+  }
+  return said;
+}
+
 Said ReadClaim(const std::string& bytes) {
   const std::optional<v1::Claim> claim = Parse<v1::Claim>(bytes);
   if (!claim || claim->node().empty()) return UnreadableSaid{};
@@ -68,10 +82,7 @@ Said ReadBinding(const std::string& bytes) {
 Said Read(LogKind kind, const std::string& bytes) {
   switch (kind) {
     case LogKind::kRequest:
-      if (const auto request = Parse<v1::Request>(bytes)) {
-        return RequestSaid{request->video(), request->caller_node()};
-      }
-      break;
+      return ReadRequest(bytes);
     case LogKind::kBinding:
       return ReadBinding(bytes);
     case LogKind::kClaim:
@@ -103,6 +114,11 @@ std::string WriteRequest(const RequestSaid& request) {
   v1::Request message;
   message.set_video(request.video);
   message.set_caller_node(request.caller_node);
+  for (const OtherSaid& said : request.others) {
+    v1::OtherVideo& other = *message.add_others();
+    other.set_id(said.id);
+    other.set_video(said.video);
+  }
   return message.SerializeAsString();
 }
 

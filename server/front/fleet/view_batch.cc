@@ -35,6 +35,11 @@ FoldVerdict ViewBatch::Fold(const FoldEntry& entry) {
   const Key key{entry.subject.tenant, entry.subject.id};
   if (result.binding) bindings_[key] = *std::move(result.binding);
   if (result.job) Note(key, *std::move(result.job), was_live);
+  for (auto& [id, other] : result.others) {
+    const Key of_other{key.first, id};
+    if (!FindJob(of_other) && !records_.FindTrace(of_other))
+      Note(of_other, std::move(other), false);
+  }
   return result.verdict;
 }
 

@@ -51,7 +51,9 @@ ViewVideo Read(const Statement& from) {
   ViewVideo video;
   FleetJob& job = video.job;
   VideoFacts& facts = video.facts;
-  job.requested = static_cast<uint64_t>(from.GetInt(0));
+  const auto number = static_cast<uint64_t>(from.GetInt(0));
+  job.requested = number & ((uint64_t{1} << kPlaceBit) - 1);
+  job.place = static_cast<uint32_t>(number >> kPlaceBit);
   video.key = {from.GetBytes(1), from.GetBytes(2)};
   job.phase = static_cast<FleetPhase>(from.GetInt(3));
   job.epoch = static_cast<uint32_t>(from.GetInt(4));

@@ -140,7 +140,7 @@ absl::Status Mend(Database& db) {
   REEL_RETURN_IF_ERROR(db.Execute(
       "INSERT OR IGNORE INTO progress VALUES (1, 0, 0, ''); UPDATE progress SET position = "
       "max(position, (SELECT coalesce(max(sequence), 0) FROM log), (SELECT "
-      "coalesce(max(requested), 0) FROM videos))"));
+      "coalesce(max(" REEL_REQUEST_OF_NUMBER "), 0) FROM videos))"));
   std::vector<std::pair<int64_t, std::string>> messages;
   REEL_ASSIGN_OR_RETURN(Statement * query, db.Use("SELECT sequence, subject FROM log"));
   REEL_RETURN_IF_ERROR(query->ForEachRow(

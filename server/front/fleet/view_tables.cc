@@ -55,7 +55,7 @@ namespace {
 
 constexpr int kVersion = 2;
 
-// A video's number is its request's sequence, so that new ones lie side by side.
+// `requested` is a video's number, so that new ones lie side by side.
 constexpr char kTables[] = R"sql(
 BEGIN IMMEDIATE;
 CREATE TABLE progress (
@@ -178,7 +178,7 @@ absl::Status Insert(Database& db, const Key& key, const ViewBatch::Change& chang
                                "end_time, expire_time, device_nanos, source, state_bytes, "
                                "state_expire_time, video) VALUES "
                                "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-  insert->Int(static_cast<int64_t>(change.job.requested)).Text(key.first).Text(key.second);
+  insert->Int(NumberOf(change.job)).Text(key.first).Text(key.second);
   BindJob(*insert, change.job);
   BindFacts(*insert, change.job, change.facts);
   insert->Blob(change.job.video);
@@ -192,7 +192,7 @@ absl::Status Update(Database& db, const ViewBatch::Change& change) {
              "wish_video = ?, deleted = ?, caller_node = ?, last_sequence = ?, object = ?, "
              "no_room = ? WHERE requested = ?"));
   BindJob(*update, change.job);
-  update->Int(static_cast<int64_t>(change.job.requested));
+  update->Int(NumberOf(change.job));
   REEL_RETURN_IF_ERROR(update->Run());
   if (change.ended) {
     REEL_ASSIGN_OR_RETURN(
@@ -201,12 +201,12 @@ absl::Status Update(Database& db, const ViewBatch::Change& change) {
                "expire_time = ?, device_nanos = ?, source = ?, state_bytes = ?, "
                "state_expire_time = ? WHERE requested = ?"));
     BindFacts(*facts, change.job, change.facts);
-    REEL_RETURN_IF_ERROR(facts->Int(static_cast<int64_t>(change.job.requested)).Run());
+    REEL_RETURN_IF_ERROR(facts->Int(NumberOf(change.job)).Run());
   }
   if (!change.ended && !change.deleted) return absl::OkStatus();
   REEL_ASSIGN_OR_RETURN(Statement * bytes,
                         db.Use("UPDATE videos SET video = ? WHERE requested = ?"));
-  return bytes->Blob(change.job.video).Int(static_cast<int64_t>(change.job.requested)).Run();
+  return bytes->Blob(change.job.video).Int(NumberOf(change.job)).Run();
 }
 
 absl::Status PutBinding(Database& db, const Key& key, const FleetBinding& binding) {
@@ -275,7 +275,8 @@ absl::Status ForgetExpired(Database& db, absl::Time time, int most) {
   REEL_ASSIGN_OR_RETURN(
       Statement * trace,
       db.Use("INSERT OR REPLACE INTO traces (id, tenant, phase, requested) SELECT id, tenant, "
-             "phase, requested FROM videos WHERE phase > 1 AND readable AND expire_time < ? ORDER "
+             "phase, " REEL_REQUEST_OF_NUMBER
+             " FROM videos WHERE phase > 1 AND readable AND expire_time < ? ORDER "
              "BY expire_time LIMIT ?"));
   REEL_RETURN_IF_ERROR(trace->Int(Nanos(time)).Int(most).Run());
   REEL_ASSIGN_OR_RETURN(
@@ -292,7 +293,7 @@ absl::Status ForgetBefore(Database& db, uint64_t first, bool keeps_known) {
                   : "DELETE FROM bindings WHERE sequence < ?";
   for (const char* const sql :
        {"DELETE FROM traces WHERE requested < ?", bindings,
-        "DELETE FROM videos WHERE phase > 1 AND NOT readable AND requested < ?"}) {
+        "DELETE FROM videos WHERE phase > 1 AND NOT readable AND " REEL_REQUEST_OF_NUMBER " < ?"}) {
     REEL_ASSIGN_OR_RETURN(Statement * remove, db.Use(sql));
     REEL_RETURN_IF_ERROR(remove->Int(static_cast<int64_t>(first)).Run());
   }

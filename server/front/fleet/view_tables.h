@@ -37,6 +37,14 @@ absl::StatusOr<uint64_t> First(Database& db);
 
 namespace view_tables {
 
+// A video's number: its request's sequence, with its place in that request from bit 40 on.
+inline constexpr int kPlaceBit = 40;
+inline int64_t NumberOf(const FleetJob& job) {
+  return static_cast<int64_t>(job.requested | uint64_t{job.place} << kPlaceBit);
+}
+// SQL for the sequence in it.
+#define REEL_REQUEST_OF_NUMBER "(requested & 0xFFFFFFFFFF)"
+
 // Makes the tables of a new file. FAILED_PRECONDITION: another build has made other ones.
 absl::Status Prepare(Database& db);
 

@@ -205,25 +205,26 @@ void Door::Create(const DoorRequest& request, const Exchange& exchange) const {
     return exchange->Reply(ErrorReply(job.status()));
   }
   if (message.validate_only()) {
-    return parts_.jobs.Validate(
-        *std::move(job),
-        Respond<v1::CreateVideoResponse>(exchange, [](auto& video, auto& response) {
-          *response.mutable_video() = VideoToProto(video);
-        }));
+    return parts_.jobs.Validate(*std::move(job),
+                                Respond<v1::CreateVideoResponse>(
+                                    exchange, [asked = message.count()](auto& video, auto& to) {
+                                      ValidatedToProto(video, asked, to);
+                                    }));
   }
   const KeyedCall call(request, job->request_id);
-  parts_.jobs.Create(*std::move(job), [exchange, call](absl::StatusOr<std::shared_ptr<Job>> made) {
-    if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
-    const Video video = (*made)->Snapshot();
-    exchange->SetVideo(video.id);
-    exchange->ReplyWith([video, call] {
-      v1::CreateVideoResponse response;
-      *response.mutable_video() = VideoToProto(video);
-      DoorReply reply = JsonReply(WriteJson(response));
-      call.Mark(video, reply);
-      return reply;
-    });
-  });
+  parts_.jobs.CreateAll(*std::move(job),
+                        [exchange, call, asked = message.count()](absl::StatusOr<Jobs> made) {
+                          if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
+                          const std::vector<Video> videos = SnapshotsOf(*made);
+                          exchange->SetVideo(videos.front().id);
+                          exchange->ReplyWith([videos, asked, call] {
+                            v1::CreateVideoResponse response;
+                            CreatedToProto(videos, asked, response);
+                            DoorReply reply = JsonReply(WriteJson(response));
+                            call.Mark(videos.front(), reply);
+                            return reply;
+                          });
+                        });
 }
 
 void Door::Generate(const DoorRequest& request, const Exchange& exchange) const {

@@ -19,31 +19,6 @@
 
 namespace reel::front {
 
-// Requests that were let in and wait for their log: each counts as a job until it is adopted.
-// Confined to the dispatcher's thread. What it is given outlives it.
-class Reservations {
- public:
-  Reservations(DispatcherState& state, const DispatcherPorts& ports, Quotes& quotes,
-               StoredVideos& stored)
-      : state_(state), ports_(ports), quotes_(quotes), stored_(stored) {}
-
-  // The video as it is to be written. It counts under the id that it is given, until it is adopted
-  // or its reservation is dropped.
-  void Reserve(NewJob request, Answer<Video> done) {
-    Reserve(std::move(request), false, std::move(done));
-  }
-  void Drop(const std::string& id);
-
- private:
-  void Reserve(NewJob request, bool reaped, Answer<Video> done);
-  ActiveJob Make(const NewJob& request, CheckedRequest checked, Video video) const;
-
-  DispatcherState& state_;
-  const DispatcherPorts& ports_;
-  Quotes& quotes_;
-  StoredVideos& stored_;
-};
-
 // A job that its log says is this server's, as the scheduler knows it.
 // Confined to one thread. What it is given outlives it.
 class Revival {

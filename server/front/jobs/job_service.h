@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -40,6 +41,7 @@ struct NewJob {
   Priority priority = Priority::kNormal;
   std::optional<absl::Duration> timeout;  // nullopt: the server's default
   bool bound = false;                     // cancelled when the last bound call on it leaves
+  int count = 1;                          // videos, with seeds that follow each other
   std::map<std::string, std::string> labels;
   std::string trace_id;
   CallerSpan caller_span;
@@ -102,17 +104,39 @@ struct ServedModel {
   std::string problem;  // of the last load, where it failed
 };
 
+// After the largest number comes 0.
+inline uint64_t SeedAt(uint64_t first, int place) { return first + static_cast<uint64_t>(place); }
+// Of the videos that a call makes, the one at `place`, from 0: its id and its seed follow from the
+// first one's. Each was made a nanosecond after the one before it, so lists have them in order.
+Video VideoAt(Video first, int place);
+
 template <typename T>
 using Answer = absl::AnyInvocable<void(absl::StatusOr<T>)>;
+
+using Jobs = std::vector<std::shared_ptr<Job>>;
+inline std::vector<Video> SnapshotsOf(const Jobs& jobs) {
+  std::vector<Video> videos;
+  for (const std::shared_ptr<Job>& job : jobs) videos.push_back(job->Snapshot());
+  return videos;
+}
+
+inline constexpr int kMostVideosPerCall = 16;
 
 class JobService {
  public:
   virtual ~JobService() = default;
 
-  // Admits and stores a job, or joins the one that has its request id. A bound call on it is
-  // counted until Leave.
-  virtual void Create(NewJob job, Answer<std::shared_ptr<Job>> done) = 0;
-  // Every check of Create; the video has the resolved spec and no id.
+  // Admits and stores `count` jobs, all or none, or joins those that have its request id. A bound
+  // call on it is counted until Leave.
+  virtual void CreateAll(NewJob job, Answer<Jobs> done) = 0;
+  // The first one.
+  void Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
+    CreateAll(std::move(job), [done = std::move(done)](absl::StatusOr<Jobs> made) mutable {
+      if (!made.ok()) return done(made.status());
+      done(std::move(made->front()));
+    });
+  }
+  // Every check of CreateAll; the video has the resolved spec of the first and no id.
   virtual void Validate(NewJob job, Answer<Video> done) = 0;
   // Fails only for an invalid spec.
   virtual void Estimate(NewJob job, Answer<CostEstimate> done) = 0;

@@ -27,6 +27,7 @@
 #include "server/front/jobs/quotes.h"
 #include "server/front/jobs/recovery.h"
 #include "server/front/jobs/reports.h"
+#include "server/front/jobs/reservations.h"
 #include "server/front/jobs/restart.h"
 #include "server/front/jobs/shadows/shadows.h"
 #include "server/front/jobs/slots.h"
@@ -54,8 +55,8 @@ class Scheduler {
   void SaveCosts();
 
   // Events: calls.
-  void Validate(const NewJob& job, Answer<Video> done) { done(quotes_.Validate(job)); }
-  void Estimate(const NewJob& job, Answer<CostEstimate> done) { done(quotes_.Estimate(job)); }
+  void Validate(const NewJob& job, Answer<Video> done) { done(reservations_.Validate(job)); }
+  void Estimate(const NewJob& job, Answer<CostEstimate> done) { done(reservations_.Estimate(job)); }
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
     stored_.Find(reach, id, std::move(done));
   }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/video_id.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 
 namespace reel::front {
@@ -15,6 +17,8 @@ constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz234567";
 constexpr int kBits = 128;
 constexpr size_t kRandomDigits = (kBits + 4) / 5;
 constexpr int kReplicaLetters = 6;
+
+static_assert(kRandomDigits <= std::tuple_size_v<Sha256Digest>);
 
 }  // namespace
 
@@ -32,6 +36,14 @@ std::string NewVideoId(const std::string& replica) {
     bits >>= 5;
     have -= 5;
   }
+  return id;
+}
+
+std::string OtherVideoId(const std::string& first, int place) {
+  if (place == 0) return first;
+  const Sha256Digest digest = Sha256Of(absl::StrCat(first, "/", place));
+  std::string id = first.substr(0, first.size() - std::min(first.size(), kRandomDigits));
+  for (size_t i = 0; i < kRandomDigits; ++i) id += kDigits[digest[i] & 31];
   return id;
 }
 

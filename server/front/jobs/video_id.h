@@ -13,6 +13,10 @@ namespace reel::front {
 // From the system's random source; cannot be guessed.
 std::string NewVideoId(const std::string& replica);
 
+// Of another video of the same call, told by the first one's id and its place, 1 and above; as hard
+// to guess as that one. Of place 0 the id itself.
+std::string OtherVideoId(const std::string& first, int place);
+
 // The replica of such an id; empty where it is none.
 std::string_view ReplicaOf(std::string_view id);
 

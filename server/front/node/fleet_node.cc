@@ -192,13 +192,9 @@ void FleetNode::Create(Submission::Call call) {
   call.made = [this, bound = call.job.bound](const std::string& id, bool is_new) {
     wishes_.Join(id, bound, is_new);
   };
-  call.done = [this,
-               done = std::move(call.done)](absl::StatusOr<std::shared_ptr<Job>> made) mutable {
+  call.done = [this, done = std::move(call.done)](absl::StatusOr<Jobs> made) mutable {
     if (!made.ok()) return done(std::move(made));
-    const Video video = (*made)->Snapshot();
-    if (video.state != VideoState::kSucceeded) return done(std::move(made));
-    // Its file may be here.
-    reads_.Find({video.tenant}, video.id, std::move(done));
+    FindFiles(*std::move(made), 0, std::move(done));
   };
   if (!call.job.spec.source) return submission_.Create(std::move(call));
   const Key source = SourceOf(call.job);
@@ -207,6 +203,19 @@ void FleetNode::Create(Submission::Call call) {
          if (!known.ok()) return call.done(known);
          submission_.Create(std::move(call));
        });
+}
+
+void FleetNode::FindFiles(Jobs jobs, size_t next, Answer<Jobs> done) {
+  while (next < jobs.size() && jobs[next]->state() != VideoState::kSucceeded) ++next;
+  if (next == jobs.size()) return done(std::move(jobs));
+  const Video video = jobs[next]->Snapshot();
+  reads_.Find({video.tenant}, video.id,
+              [this, jobs = std::move(jobs), next,
+               done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> found) mutable {
+                if (!found.ok()) return done(found.status());
+                jobs[next] = *std::move(found);
+                FindFiles(std::move(jobs), next + 1, std::move(done));
+              });
 }
 
 void FleetNode::Validate(NewJob job, Answer<Video> done) {

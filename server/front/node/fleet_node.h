@@ -80,6 +80,8 @@ class FleetNode {
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
 
  private:
+  // The files of those that are finished may be here; from the one at `next` on.
+  void FindFiles(Jobs jobs, size_t next, Answer<Jobs> done);
   // Goes on once the view knows whether there is such a video, or with why it does not.
   void Know(const Reach& reach, const std::string& id,
             absl::AnyInvocable<void(const absl::Status&)> then);

@@ -217,9 +217,11 @@ absl::Status FleetService::MayCome(const absl::Status& status) const {
   return FleetUnavailable("The servers of the fleet have not told all their models yet");
 }
 
-void FleetService::Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
+void FleetService::CreateAll(NewJob job, Answer<Jobs> done) {
   auto call = std::make_shared<Submission::Call>();
   call->spec_hash = Sha256Hex(job.spec_sent);
+  // Another number of videos is another request.
+  if (job.count > 1) call->spec_hash = Sha256Hex(absl::StrCat(call->spec_hash, "*", job.count));
   job.spec_sent.clear();
   call->job = std::move(job);
   if (call->job.request_id.empty()) {

@@ -69,7 +69,7 @@ class FleetService final : public JobService, public EndJournal {
                  absl::AnyInvocable<void(absl::Status)> done) override;
 
   // JobService
-  void Create(NewJob job, Answer<std::shared_ptr<Job>> done) override;
+  void CreateAll(NewJob job, Answer<Jobs> done) override;
   void Validate(NewJob job, Answer<Video> done) override;
   void Estimate(NewJob job, Answer<CostEstimate> done) override;
   void Leave(const std::string& id, LeaveReason reason) override;

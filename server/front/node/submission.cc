@@ -10,6 +10,7 @@
 #include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_errors.h"
 #include "server/front/node/means.h"
+#include "server/front/node/request_fates.h"
 #include "server/front/node/view_barrier.h"
 
 namespace reel::front {
@@ -24,10 +25,6 @@ constexpr absl::Duration kUntilRequested = absl::Seconds(1);
 // Each is another who was quicker.
 constexpr int kMostRounds = 8;
 constexpr int kMostOpen = 4096;
-
-bool HasNoResult(const FleetJob& job) {
-  return HasEnded(job.phase) && job.phase != FleetPhase::kSucceeded;
-}
 
 }  // namespace
 
@@ -84,9 +81,20 @@ void Submission::Create(Call call) {
 void Submission::Leave(const Attempt& attempt) {
   --open_;
   if (attempt.reserved.empty()) return;
-  const bool taken_up =
-      attempt.video.id == attempt.reserved && state_.faces.RunsHere(KeyOf(attempt));
-  if (!taken_up) ports_.jobs.DropReservation(attempt.reserved);
+  for (int place = 0; place < attempt.job.count; ++place) {
+    const std::string id = OtherVideoId(attempt.reserved, place);
+    const bool taken_up =
+        attempt.video.id == attempt.reserved && state_.faces.RunsHere({attempt.job.tenant, id});
+    if (!taken_up) ports_.jobs.DropReservation(id);
+  }
+}
+
+std::vector<Submission::Key> Submission::KeysOf(const Attempt& attempt, const std::string& first) {
+  std::vector<Key> keys;
+  for (int place = 0; place < attempt.job.count; ++place) {
+    keys.emplace_back(attempt.job.tenant, OtherVideoId(first, place));
+  }
+  return keys;
 }
 
 absl::Duration Submission::Patience(const Attempt& attempt) const {
@@ -120,41 +128,40 @@ Submission::Bound Submission::Join(const Shared& attempt) {
   const auto binding = ports_.view.FindBinding(tenant, attempt->job.request_id);
   attempt->number = binding ? binding->number + 1 : 1;
   if (!binding) return Bound::kFree;
-  const std::optional<ViewVideo> known = ports_.view.FindVideo({tenant, binding->video});
-  if (known && HasNoResult(known->job)) return Bound::kFree;
-  if (const auto over = ports_.view.FindTrace(tenant, binding->video)) {
-    if (over->phase != FleetPhase::kSucceeded) return Bound::kFree;
-    Refuse(attempt, RequestIdGone(attempt->job.request_id));
+  const Fates fates = FatesOf(ports_.view, KeysOf(*attempt, binding->video), ports_.clock.Wall());
+  if (fates.without_result == attempt->job.count) return Bound::kFree;
+  const bool is_unknown = fates.unknown == attempt->job.count;
+  absl::Status refused;
+  if (fates.locked) {
+    refused = VideoLocked(binding->video);
+  } else if (!is_unknown && fates.shown.empty()) {
+    refused = RequestIdGone(attempt->job.request_id);
+  } else if (!IsOfSpec(*attempt, binding->spec_hash)) {
+    refused = RequestIdTaken(attempt->job.request_id, binding->video);
+  }
+  if (!refused.ok()) {
+    Refuse(attempt, refused);
     return Bound::kAnswered;
   }
-  if (known && known->facts.locked) {
-    Refuse(attempt, VideoLocked(binding->video));
-    return Bound::kAnswered;
+  if (is_unknown) {
+    AwaitRequest(attempt, {tenant, binding->video});
+    return Bound::kWaits;
   }
-  if (known && known->gone(ports_.clock.Wall())) {
-    Refuse(attempt, RequestIdGone(attempt->job.request_id));
-    return Bound::kAnswered;
-  }
-  if (!IsOfSpec(*attempt, binding->spec_hash)) {
-    Refuse(attempt, RequestIdTaken(attempt->job.request_id, binding->video));
-    return Bound::kAnswered;
-  }
-  if (known) {
-    attempt->video.id = binding->video;
-    Tell(attempt);
-    return Bound::kAnswered;
-  }
-  // Its writer is about to write it, or was lost on the way: then it is written here.
-  const FleetState::Key key{tenant, binding->video};
-  state_.waiters.Add([this, key] { return ports_.view.Find(key.first, key.second).has_value(); },
-                     ports_.clock.Monotonic() + kUntilRequested,
-                     [this, attempt, key](bool there) {
-                       if (there) return Next(attempt);
-                       if (!attempt->checked) return Check(attempt);
-                       attempt->video.id = key.second;
-                       state_.options.alone ? RequestAlone(attempt, false) : Request(attempt);
-                     });
-  return Bound::kWaits;
+  attempt->video.id = binding->video;
+  Tell(attempt, fates.shown);
+  return Bound::kAnswered;
+}
+
+void Submission::AwaitRequest(const Shared& attempt, const Key& first) {
+  state_.waiters.Add(
+      [this, first] { return ports_.view.Find(first.first, first.second).has_value(); },
+      ports_.clock.Monotonic() + kUntilRequested,
+      [this, attempt, first](bool there) {
+        if (there) return Next(attempt);
+        if (!attempt->checked) return Check(attempt);
+        attempt->video.id = first.second;
+        state_.options.alone ? RequestAlone(attempt, false) : Request(attempt);
+      });
 }
 
 void Submission::Check(const Shared& attempt) {
@@ -256,27 +263,43 @@ void Submission::Request(const Shared& attempt) {
   const bool stays = !state_.options.hears_others && attempt->job.bound &&
                      MeansOf(ports_.jobs).models.contains(attempt->video.spec.model);
   ports_.writes.Put({attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
-                    WriteRequest({state_.faces.Write(KeyOf(*attempt), attempt->video),
-                                  stays ? state_.options.node : ""}),
-                    Patience(*attempt),
+                    RequestOf(*attempt, stays ? state_.options.node : ""), Patience(*attempt),
                     ports_.thread.Here<absl::StatusOr<WriteResult>>(
                         [this, attempt](const absl::StatusOr<WriteResult>& written) {
                           OnRequested(attempt, written);
                         }));
 }
 
+std::string Submission::RequestOf(const Attempt& attempt, const std::string& caller_node) const {
+  RequestSaid said;
+  said.caller_node = caller_node;
+  const std::vector<Key> keys = KeysOf(attempt, attempt.video.id);
+  for (int place = 0; place < attempt.job.count; ++place) {
+    const Key& key = keys[static_cast<size_t>(place)];
+    std::string video = state_.faces.Write(key, VideoAt(attempt.video, place));
+    if (place == 0) {
+      said.video = std::move(video);
+    } else {
+      said.others.push_back({key.second, std::move(video)});
+    }
+  }
+  return WriteRequest(said);
+}
+
 void Submission::RequestAlone(const Shared& attempt, bool binds) {
-  const FleetState::Key key = KeyOf(*attempt);
+  const std::string& tenant = attempt->job.tenant;
+  const std::vector<Key> keys = KeysOf(*attempt, attempt->video.id);
   std::vector<LogMessage> messages;
   if (binds) {
-    messages.push_back({{key.first, attempt->job.request_id, LogKind::kBinding, attempt->number},
+    messages.push_back({{tenant, attempt->job.request_id, LogKind::kBinding, attempt->number},
                         WriteBinding({attempt->video.id, SpecNames(*attempt).front()})});
   }
-  messages.push_back({{key.first, key.second, LogKind::kRequest, 0},
-                      WriteRequest({state_.faces.Write(key, attempt->video), ""})});
-  messages.push_back({{key.first, key.second, LogKind::kClaim, 1},
-                      WriteClaim({state_.options.node, state_.options.address})});
-  holdings_.Expect(key, 1);
+  messages.push_back({{tenant, attempt->video.id, LogKind::kRequest, 0}, RequestOf(*attempt, "")});
+  for (const Key& key : keys) {
+    messages.push_back({{tenant, key.second, LogKind::kClaim, 1},
+                        WriteClaim({state_.options.node, state_.options.address})});
+    holdings_.Expect(key, 1);
+  }
   attempt->written.reset();
   attempt->is_new = true;
   ports_.writes.PutTogether(std::move(messages), Patience(*attempt),
@@ -284,17 +307,22 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
                                 [attempt](absl::StatusOr<WriteResult> written) {
                                   attempt->written = std::move(written);
                                 }));
+  const auto all_run = [this, keys] {
+    return std::all_of(keys.begin(), keys.end(),
+                       [this](const Key& key) { return state_.faces.RunsHere(key); });
+  };
   // The view may tell the dispatcher before the log's thread comes to answer.
   state_.waiters.Add(
-      [this, attempt, key] {
-        if (state_.faces.RunsHere(key)) return true;
+      [this, attempt, keys, all_run] {
+        if (all_run()) return true;
         if (!attempt->written) return false;
         const bool won = attempt->written->ok() && (*attempt->written)->outcome == Outcome::kWon;
-        return !won || IsTakenUp(key);
+        return !won || std::all_of(keys.begin(), keys.end(),
+                                   [this](const Key& key) { return IsTakenUp(key); });
       },
       attempt->end,
-      [this, attempt, key](bool there) {
-        if (state_.faces.RunsHere(key)) return Tell(attempt);
+      [this, attempt, all_run](bool there) {
+        if (all_run()) return Tell(attempt);
         if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
         if (!attempt->written->ok()) return Refuse(attempt, NotWritten(attempt->written->status()));
         if ((*attempt->written)->outcome == Outcome::kWon) return Tell(attempt);
@@ -303,7 +331,7 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
       });
 }
 
-bool Submission::IsTakenUp(const FleetState::Key& key) const {
+bool Submission::IsTakenUp(const Key& key) const {
   if (state_.faces.RunsHere(key)) return true;
   const KnownVideo* const live = state_.index.FindLive(key);
   // A drain has left it to the next process.
@@ -320,26 +348,35 @@ void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteRe
   attempt->is_new = written->outcome == Outcome::kWon;
   // Written by this one or by another who had the same request id: read back, it is the answer.
   // Quotas count what is in the index, so the caller's next request counts this one.
-  const auto is_known = [this, sequence = written->sequence, key = KeyOf(*attempt)] {
+  const auto is_known = [this, sequence = written->sequence](const Key& key) {
     if (state_.index.FindLive(key) != nullptr) return true;
     if (ports_.view.position() < sequence) return false;
     const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
     return video && !video->live();
   };
-  state_.waiters.Add(is_known, attempt->end, [this, attempt](bool there) {
+  const auto all_known = [is_known, keys = KeysOf(*attempt, attempt->video.id)] {
+    return std::all_of(keys.begin(), keys.end(), is_known);
+  };
+  state_.waiters.Add(all_known, attempt->end, [this, attempt](bool there) {
     if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
     Tell(attempt);
   });
 }
 
-void Submission::Tell(const Shared& attempt) {
+void Submission::Tell(const Shared& attempt, const std::vector<Key>& keys) {
   Leave(*attempt);
-  std::shared_ptr<FleetVideo> face = state_.faces.Find(KeyOf(*attempt));
-  if (face == nullptr) {
-    return attempt->done(FleetUnavailable("The fleet's log has lost the video"));
+  Jobs jobs;
+  for (const Key& key : keys) {
+    std::shared_ptr<FleetVideo> face = state_.faces.Find(key);
+    if (face == nullptr) {
+      return attempt->done(FleetUnavailable("The fleet's log has lost the video"));
+    }
+    jobs.push_back(std::move(face));
   }
-  if (attempt->made) attempt->made(attempt->video.id, attempt->is_new);
-  attempt->done(std::shared_ptr<Job>(std::move(face)));
+  if (attempt->made) {
+    for (const Key& key : keys) attempt->made(key.second, attempt->is_new);
+  }
+  attempt->done(std::move(jobs));
 }
 
 void Submission::Refuse(const Shared& attempt, const absl::Status& why) {

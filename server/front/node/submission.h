@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a call to a video that the fleet has: checked here, bound to its request id, written into
-// the log, and read back from it.
+// From a call to videos that the fleet has: checked here, bound to its request id, written into the
+// log, and read back from it. The videos of one call are known to the log together, or not at all.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ class Submission {
   struct Call {
     NewJob job;
     std::string spec_hash;          // of the spec as it was sent
-    std::optional<Video> reserved;  // by the dispatcher: all checks are done
-    // Just before `done`, with a video: whether it is this call's own, or was there before.
+    std::optional<Video> reserved;  // the first, by the dispatcher: all checks are done
+    // Just before `done`, with each video: whether it is this call's own, or was there before.
     absl::AnyInvocable<void(const std::string& id, bool is_new)> made;
-    Answer<std::shared_ptr<Job>> done;
+    Answer<Jobs> done;
   };
   // One of a request id at a time (RequestTurns).
   void Create(Call call);
@@ -47,12 +47,13 @@ class Submission {
   void Validate(NewJob job, Answer<Video> done);
 
  private:
+  using Key = FleetState::Key;
   struct Attempt {
     NewJob job;
     std::string spec_hash;
     absl::AnyInvocable<void(const std::string& id, bool is_new)> made;
-    Answer<std::shared_ptr<Job>> done;
-    Video video;
+    Answer<Jobs> done;
+    Video video;           // the first
     bool is_new = false;   // this call has written it
     std::string reserved;  // id of the dispatcher's reservation; empty: none
     bool checked = false;  // `video` is what would be written
@@ -71,6 +72,9 @@ class Submission {
   // Looks at it once: the view goes on meanwhile, and whoever binds by a later look may pass a
   // binding that this one did not see.
   Bound Join(const Shared& attempt);
+  // The writer of a bound request id is about to write its videos, or was lost on the way: then
+  // they are written here.
+  void AwaitRequest(const Shared& attempt, const Key& first);
   void Check(const Shared& attempt);
   // What it comes with is in the store before anybody hears of it.
   void Keep(const Shared& attempt);
@@ -81,14 +85,15 @@ class Submission {
   void Request(const Shared& attempt);
   // All that makes it this server's, in one write.
   void RequestAlone(const Shared& attempt, bool binds);
+  std::string RequestOf(const Attempt& attempt, const std::string& caller_node) const;
   // It is the dispatcher's, or has met its end.
-  bool IsTakenUp(const FleetState::Key& key) const;
+  bool IsTakenUp(const Key& key) const;
   void OnRequested(const Shared& attempt, const absl::StatusOr<WriteResult>& written);
-  void Tell(const Shared& attempt);
+  void Tell(const Shared& attempt) { Tell(attempt, KeysOf(*attempt, attempt->video.id)); }
+  void Tell(const Shared& attempt, const std::vector<Key>& keys);
   void Refuse(const Shared& attempt, const absl::Status& why);
-  FleetState::Key KeyOf(const Attempt& attempt) const {
-    return {attempt.job.tenant, attempt.video.id};
-  }
+  // Of all its videos, which follow from the first one's id.
+  static std::vector<Key> KeysOf(const Attempt& attempt, const std::string& first);
   absl::Duration Patience(const Attempt& attempt) const;
   // As the log has the hash of its spec; as this server writes it first.
   std::vector<std::string> SpecNames(const Attempt& attempt) const;

@@ -97,6 +97,7 @@ void VideoIndex::Update(const Key& key, const FleetJob& job) {
   video.owner = job.owner;
   video.address = job.address;
   video.requested = job.requested;
+  video.place = job.place;
   video.caller_node = job.caller_node;
   video.wished = job.wish.has_value();
   video.expires = job.wish == CancelKind::kExpired;
@@ -132,6 +133,10 @@ void VideoIndex::CountLocked(const Key& key, const KnownVideo& video, int by) {
   }
 }
 
+VideoIndex::Place VideoIndex::PlaceOf(const Key& key, const KnownVideo& video) {
+  return {RankOf(video.priority), video.requested, video.place, key};
+}
+
 void VideoIndex::Take(const Key& key, const KnownVideo& video) {
   if (!video.readable) return CountLocked(key, video, -1);
   deadlines_.erase({video.deadline, key});
@@ -142,7 +147,7 @@ void VideoIndex::Take(const Key& key, const KnownVideo& video) {
     --tenant.claimed;
     claimed_.erase(key);
   } else {
-    tenant.queue.erase({RankOf(video.priority), video.requested, key});
+    tenant.queue.erase(PlaceOf(key, video));
     --queued_;
   }
   if (tenant.queue.empty() && tenant.claimed == 0) tenants_.erase(key.first);
@@ -158,7 +163,7 @@ void VideoIndex::Put(const Key& key, const KnownVideo& video) {
     ++tenant.claimed;
     claimed_.insert(key);
   } else {
-    tenant.queue.insert({RankOf(video.priority), video.requested, key});
+    tenant.queue.insert(PlaceOf(key, video));
     ++queued_;
   }
 }

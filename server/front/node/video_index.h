@@ -26,6 +26,7 @@ struct KnownVideo {
   uint32_t epoch = 0, begun = 0;  // as in FleetJob
   std::string owner, address;
   uint64_t requested = 0;
+  uint32_t place = 0;
   bool wished = false, expires = false;  // its end is wished for, since its time is over
   bool locked = false;                   // it is sealed with a key that is not here
   bool readable = false;                 // what follows is known
@@ -75,7 +76,9 @@ class VideoIndex {
   const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
 
  private:
-  using Place = std::tuple<int, uint64_t, Key>;  // minus the priority, sequence of the request
+  // Minus the priority, sequence of the request, place in it.
+  using Place = std::tuple<int, uint64_t, uint32_t, Key>;
+  static Place PlaceOf(const Key& key, const KnownVideo& video);
   struct Tenant {
     std::set<Place> queue;
     int claimed = 0;

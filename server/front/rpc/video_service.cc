@@ -69,17 +69,19 @@ class VideoService final : public CallService {
         context, Method::kCreateVideo,
         [this](const Request& request, const CallContext& call) { return JobFrom(request, call); },
         [this](const Request& request, NewJob job, auto pending) {
-          const auto fill = [](const Video& video, auto& answered) {
-            if (!video.id.empty()) answered.context().SetVideo(video.id);
-            *answered.response().mutable_video() = VideoToProto(video);
-          };
+          const int asked = request.count();
           if (request.validate_only()) {
+            const auto fill = [asked](const Video& video, auto& answered) {
+              ValidatedToProto(video, asked, answered.response());
+            };
             return jobs_.Validate(std::move(job), Respond(std::move(pending), fill));
           }
-          jobs_.Create(std::move(job),
-                       Respond(std::move(pending), [fill](auto& made, auto& answered) {
-                         fill(made->Snapshot(), answered);
-                       }));
+          const auto fill = [asked](const Jobs& made, auto& answered) {
+            const std::vector<Video> videos = SnapshotsOf(made);
+            answered.context().SetVideo(videos.front().id);
+            CreatedToProto(videos, asked, answered.response());
+          };
+          jobs_.CreateAll(std::move(job), Respond(std::move(pending), fill));
         });
   }
 

@@ -111,5 +111,23 @@ TEST(Error, ForeignStatusesHaveNoReason) {
   EXPECT_FALSE(ParseError("not a status \xff\xff").ok());
 }
 
+TEST(WithNote, SaysMoreAndLosesNothing) {
+  ErrorDetails details;
+  details.metadata = {{"limit", "4"}};
+  details.retry_after = absl::Seconds(3);
+  const absl::Status error = MakeError(Reason::kQueueFull, "The queue is full", details);
+  const absl::Status noted = WithNote(error, "; this holds for video 2", {{"place", "2"}});
+  EXPECT_EQ(noted.message(), "The queue is full; this holds for video 2");
+  EXPECT_EQ(noted.code(), error.code());
+  EXPECT_EQ(ReasonOf(noted), Reason::kQueueFull);
+  EXPECT_EQ(RetryAfterOf(noted), absl::Seconds(3));
+  google::rpc::Status proto;
+  ASSERT_TRUE(proto.ParseFromString(SerializeError(noted)));
+  google::rpc::ErrorInfo info;
+  ASSERT_TRUE(proto.details(0).UnpackTo(&info));
+  EXPECT_EQ(info.metadata().at("limit"), "4");
+  EXPECT_EQ(info.metadata().at("place"), "2");
+}
+
 }  // namespace
 }  // namespace reel

@@ -45,6 +45,35 @@ v1::GenerateVideoRequest Good() {
   return request;
 }
 
+TEST(NewJobFrom, TakesACountOfOneToSixteen) {
+  v1::CreateVideoRequest request;
+  request.mutable_spec()->set_prompt("a boat");
+  for (const auto& [asked, videos] : {std::pair{0, 1}, {1, 1}, {16, 16}}) {
+    request.set_count(asked);
+    const auto job = NewJobFrom(request, kAsker, {}, {});
+    ASSERT_TRUE(job.ok()) << job.status();
+    EXPECT_EQ(job->count, videos);
+  }
+  for (const int wrong : {-1, 17, std::numeric_limits<int>::max()}) {
+    request.set_count(wrong);
+    const absl::Status refused = NewJobFrom(request, kAsker, {}, {}).status();
+    EXPECT_THAT(Fields(refused), ElementsAre("count"));
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("1 to 16"));
+    v1::EstimateVideoRequest estimate;
+    *estimate.mutable_spec() = request.spec();
+    estimate.set_count(wrong);
+    EXPECT_THAT(Fields(NewJobFrom(estimate, kAsker, {}, {}).status()), ElementsAre("count"));
+  }
+}
+
+TEST(NewJobFrom, PromotesADraftOnce) {
+  v1::CreateVideoRequest request;
+  request.mutable_spec()->mutable_source()->set_video("videos/draft");
+  request.mutable_spec()->mutable_source()->mutable_promote();
+  request.set_count(2);
+  EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {}).status()), ElementsAre("count"));
+}
+
 TEST(NewJobFrom, CarriesEverything) {
   const auto job = NewJobFrom(Good(), kAsker, {}, {});
   ASSERT_TRUE(job.ok()) << job.status();

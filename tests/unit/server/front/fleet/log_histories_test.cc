@@ -85,6 +85,21 @@ void CheckBinding(const FleetState& before, const FoldEntry& entry) {
   ASSERT_NE(job.phase, FleetPhase::kSucceeded) << "a request would be rendered twice";
 }
 
+// A request brings all its videos, and changes none that was there before.
+void CheckOthers(const FleetState& before, const FleetState& state, const FoldEntry& entry,
+                 const RequestSaid& request) {
+  for (const OtherSaid& other : request.others) {
+    const FleetState::Key key{entry.subject.tenant, other.id};
+    const auto known = before.jobs.find(key);
+    ASSERT_TRUE(state.jobs.contains(key)) << "half a request";
+    if (known != before.jobs.end()) {
+      ASSERT_EQ(state.jobs.at(key), known->second);
+    } else {
+      ASSERT_EQ(state.jobs.at(key).requested, entry.sequence);
+    }
+  }
+}
+
 // What must hold of any history, told by the verdicts alone.
 void CheckRules(const History& history) {
   FleetState state, before;  // the second is one entry behind
@@ -112,8 +127,12 @@ void CheckRules(const History& history) {
       ASSERT_TRUE(deleted.insert(video).second) << "a video was deleted twice";
     }
     const FleetJob& job = state.jobs.at({entry.subject.tenant, entry.subject.id});
-    if (std::holds_alternative<RequestSaid>(entry.said)) {
+    if (const auto* const request = std::get_if<RequestSaid>(&entry.said)) {
       ASSERT_TRUE(requested.insert(video).second) << "a video was made twice";
+      ASSERT_NO_FATAL_FAILURE(CheckOthers(before, state, entry, *request));
+      for (const OtherSaid& other : request->others) {
+        requested.insert(absl::StrCat(entry.subject.tenant, "/", other.id));
+      }
     } else {
       ASSERT_TRUE(requested.contains(video));
     }

@@ -113,6 +113,9 @@ TEST(LogMessages, AreReadAsTheyWereWritten) {
   const auto read = [](const char* kind, const std::string& bytes) {
     return ReadEntry({1, absl::StrCat("j.t.id.", kind), "", bytes}).said;
   };
+  const auto several = std::get<RequestSaid>(
+      read("q", WriteRequest({"video", "", {{"id2", "second"}, {"id3", "third"}}})));
+  EXPECT_EQ(several.others, (std::vector<OtherSaid>{{"id2", "second"}, {"id3", "third"}}));
   const auto request = std::get<RequestSaid>(read("q", WriteRequest({"video", "n1"})));
   EXPECT_EQ(request.video, "video");
   EXPECT_EQ(request.caller_node, "n1");

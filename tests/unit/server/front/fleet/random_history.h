@@ -42,6 +42,10 @@ inline FoldEntry RandomEntry(Random& random, uint64_t sequence) {
     case 2:
     case 3:
       entry.said = RequestSaid{};
+      for (size_t others = Below(random, 4); others > 1; --others) {
+        const std::string id = absl::StrCat("v", Below(random, 12));
+        std::get<RequestSaid>(entry.said).others.push_back({id, absl::StrCat("of-", id)});
+      }
       break;
     case 4:
       entry.subject.kind = LogKind::kCancel;

@@ -71,6 +71,24 @@ TEST(Door, NativeRoutesAnswerAsTheirRpcs) {
   EXPECT_EQ(experiments["experiments"][0]["arms"][0]["videos"], "30");
 }
 
+TEST(Door, OfSeveralVideosOneCallAnswersWithAll) {
+  DoorSite site;
+  site.jobs.Add("lab-1");
+  site.jobs.Add("lab-2");
+  auto client = site.Client();
+  const auto made =
+      client.Post("/reel/v1/videos", R"({"spec": {"prompt": "x"}, "count": 2})", kJson);
+  ASSERT_EQ(made->status, 200) << made->body;
+  const auto answer = nlohmann::json::parse(made->body);
+  EXPECT_EQ(answer["videos"][1]["name"], "videos/lab-2");
+  EXPECT_EQ(answer["video"], answer["videos"][0]);
+  EXPECT_EQ(site.jobs.WaitForCreate().count, 2);
+  const auto streamed =
+      client.Post("/reel/v1/videos:generate", R"({"spec": {"prompt": "x"}, "count": 2})", kJson);
+  EXPECT_EQ(streamed->status, 400);
+  EXPECT_THAT(streamed->body, HasSubstr("count"));
+}
+
 TEST(Door, RefusalsHaveTheirStatusAndReason) {
   DoorSite site;
   site.jobs.Add("lab-1");

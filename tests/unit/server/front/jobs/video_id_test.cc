@@ -27,6 +27,20 @@ TEST(VideoId, TellsItsReplica) {
   }
 }
 
+TEST(VideoId, OfOthersOfACallFollowsFromTheFirst) {
+  const std::string first = NewVideoId("r7");
+  EXPECT_EQ(OtherVideoId(first, 0), first);
+  std::set<std::string> ids;
+  for (int place = 0; place < 16; ++place) {
+    const std::string id = OtherVideoId(first, place);
+    EXPECT_EQ(OtherVideoId(first, place), id);
+    EXPECT_THAT(id, ::testing::MatchesRegex("r7-[a-z2-7]{26}"));
+    ids.insert(id);
+    ids.insert(OtherVideoId(NewVideoId("r7"), place));
+  }
+  EXPECT_EQ(ids.size(), 32u);
+}
+
 TEST(VideoId, DrawsReplicasOfSixLetters) {
   std::set<std::string> drawn;
   for (int i = 0; i < 100; ++i) drawn.insert(NewReplica());

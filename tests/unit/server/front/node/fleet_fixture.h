@@ -94,6 +94,9 @@ class Member : public Harness {
   absl::StatusOr<JobPtr> Ask(NewJob job) {
     return Await<JobPtr>([&](auto done) { service->Create(std::move(job), std::move(done)); });
   }
+  absl::StatusOr<Jobs> AskAll(NewJob job) {
+    return Await<Jobs>([&](auto done) { service->CreateAll(std::move(job), std::move(done)); });
+  }
   JobPtr MustAsk(NewJob job) {
     auto made = Ask(std::move(job));
     EXPECT_TRUE(made.ok()) << made.status();
@@ -223,6 +226,20 @@ inline NewJob RequestWithId(const std::string& request_id,
   job.spec_sent = prompt;
   job.request_id = request_id;
   return job;
+}
+
+inline NewJob SeveralWithId(const std::string& request_id, int count) {
+  NewJob job = RequestWithId(request_id);
+  job.count = count;
+  job.spec.seed = 7;
+  return job;
+}
+inline std::vector<std::string> IdsOf(const absl::StatusOr<Jobs>& jobs) {
+  std::vector<std::string> ids;
+  EXPECT_TRUE(jobs.ok()) << jobs.status();
+  if (!jobs.ok()) return ids;
+  for (const JobPtr& job : *jobs) ids.push_back(job->Snapshot().id);
+  return ids;
 }
 
 }  // namespace reel::front

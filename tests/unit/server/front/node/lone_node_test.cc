@@ -83,6 +83,63 @@ TEST_F(LoneNodeTest, TakesBackItsOwnWithoutASilence) {
   EXPECT_EQ((*member_.Get(id))->attempt(), AttemptOf(2));
 }
 
+constexpr char kSeveralId[] = "6f1f6f0e-5a0c-4a8e-9a57-0d3c0f6b1a2d";
+
+TEST_F(LoneNodeTest, SeveralOfOneCallAreVideosOfTheirOwn) {
+  const auto made = member_.AskAll(SeveralWithId(kSeveralId, 4));
+  const std::vector<std::string> ids = IdsOf(made);
+  ASSERT_EQ(ids.size(), 4U);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ((*made)[i]->Snapshot().spec.seed, 7 + i);
+    EXPECT_EQ((*made)[i]->Snapshot().request_id, kSeveralId);
+  }
+  EXPECT_EQ(member_.service->view().state().position, 6U);  // r, q and four claims
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ASSERT_TRUE(ComesAtOnce([&] { return member_.pool.num_waiting() > 0; }));
+    const Sent sent = member_.Take();
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), sent.assignment.ref.job), 1);
+    member_.RunToEnd(sent);
+  }
+  for (const std::string& id : ids) {
+    EXPECT_TRUE(ComesAtOnce([&] { return member_.StateOf(id) == VideoState::kSucceeded; }));
+  }
+}
+
+TEST_F(LoneNodeTest, SeveralAreTheSameForTheSameRequestIdAlsoAfterARestart) {
+  const NewJob job = SeveralWithId(kSeveralId, 4);
+  const std::vector<std::string> ids = IdsOf(member_.AskAll(job));
+  EXPECT_EQ(IdsOf(member_.AskAll(job)), ids);
+  Begin();
+  EXPECT_EQ(IdsOf(member_.AskAll(job)), ids);
+  EXPECT_EQ(ReasonOf(member_.AskAll(SeveralWithId(kSeveralId, 3)).status()),
+            Reason::kRequestIdConflict);
+  EXPECT_EQ(ReasonOf(member_.Ask(SeveralWithId(kSeveralId, 1)).status()),
+            Reason::kRequestIdConflict);
+  ListQuery all;
+  all.reach = {"t"};
+  EXPECT_EQ(member_.Page(all).size(), 4U);
+}
+
+TEST_F(LoneNodeTest, OfSeveralARequestIdKeepsWhatIsNotRemoved) {
+  const NewJob job = SeveralWithId(kSeveralId, 2);
+  std::vector<std::string> ids = IdsOf(member_.AskAll(job));
+  const auto cancel = [&](const std::string& id) {
+    EXPECT_TRUE(
+        Await<Video>([&](auto done) { member_.service->Cancel({"t"}, id, std::move(done)); }).ok());
+    EXPECT_TRUE(ComesAtOnce([&] { return member_.StateOf(id) == VideoState::kCancelled; }));
+  };
+  cancel(ids[0]);
+  EXPECT_EQ(IdsOf(member_.AskAll(job)), ids) << "the other may have a result yet";
+  EXPECT_TRUE(AwaitStatus([&](auto done) {
+                member_.service->Delete({"t"}, ids[0], std::move(done));
+              }).ok());
+  EXPECT_EQ(IdsOf(member_.AskAll(job)), std::vector<std::string>{ids[1]});
+  cancel(ids[1]);
+  const std::vector<std::string> next = IdsOf(member_.AskAll(job));
+  EXPECT_EQ(next.size(), 2U) << "none has a result: the id is free";
+  EXPECT_NE(next, ids);
+}
+
 TEST_F(LoneNodeTest, DeniesAnUnknownVideoAtOnceAndIsNoFleet) {
   EXPECT_EQ(ReasonOf(member_.Get("prod-0123456789abcdef").status()), Reason::kVideoNotFound);
   EXPECT_FALSE(member_.service->Fleet().has_value());

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "server/front/fleet/log_messages.h"
+#include "server/front/jobs/video_id.h"
 #include "tests/unit/server/front/node/fleet_fixture.h"
 
 namespace reel::front {
@@ -38,6 +41,58 @@ TEST_F(SubmissionTest, ARequestIdThatARivalBindsMeanwhileIsNotBoundAgain) {
   }
   EXPECT_EQ(log_.Count(".r.1"), kRounds);
   EXPECT_TRUE(view.voids().empty());
+}
+
+constexpr char kId[] = "8c5b0f60-0000-4000-8000-000000000001";
+
+TEST_F(SubmissionTest, SeveralOfOneCallAreOneMessageAndTheSameAtEveryServer) {
+  Member& a = Add("a", false);
+  Member& b = Add("b", false);
+  const NewJob job = SeveralWithId(kId, 4);
+  const auto made = a.AskAll(job);
+  const std::vector<std::string> ids = IdsOf(made);
+  ASSERT_EQ(ids.size(), 4U);
+  for (size_t i = 0; i < ids.size(); ++i) EXPECT_EQ((*made)[i]->Snapshot().spec.seed, 7 + i);
+  EXPECT_EQ(log_.Count(".q"), 1) << "a crash leaves all of them or none";
+  EXPECT_EQ(IdsOf(b.AskAll(job)), ids);
+  b.Begin(false);
+  EXPECT_EQ(IdsOf(b.AskAll(job)), ids);
+  EXPECT_EQ(log_.Count(".q"), 1);
+  EXPECT_EQ(ReasonOf(b.AskAll(SeveralWithId(kId, 5)).status()), Reason::kRequestIdConflict);
+}
+
+TEST_F(SubmissionTest, SeveralWhoseWriterWasLostAfterItsBindingAreWrittenByTheNextCall) {
+  Member& a = Add("a", false);
+  const NewJob job = SeveralWithId(kId, 3);
+  const std::string first = NewVideoId("prod");
+  const std::string spec_hash = Sha256Hex(absl::StrCat(Sha256Hex(job.spec_sent), "*3"));
+  ASSERT_TRUE(log_.Append(MakeSubject({"t", kId, LogKind::kBinding, 1}).value(),
+                          WriteBinding({first, spec_hash})));
+  absl::StatusOr<Jobs> made = absl::UnknownError("not asked");
+  std::thread caller([&] { made = a.AskAll(job); });
+  EXPECT_TRUE(Comes([&] { return log_.Count(".q") == 1; }));
+  caller.join();
+  EXPECT_EQ(IdsOf(made),
+            (std::vector<std::string>{first, OtherVideoId(first, 1), OtherVideoId(first, 2)}));
+}
+
+TEST_F(SubmissionTest, SeveralAreTakenByWhicheverServersHaveRoom) {
+  Member& a = Add("a");
+  Member& b = Add("b");
+  const std::vector<std::string> ids = IdsOf(a.AskAll(SeveralWithId(kId, 4)));
+  ASSERT_EQ(ids.size(), 4U);
+  int by_b = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    Member* const runs = WhoRuns();
+    ASSERT_NE(runs, nullptr);
+    by_b += runs == &b ? 1 : 0;
+    runs->RunToEnd(runs->Take());
+  }
+  for (const std::string& id : ids) {
+    EXPECT_TRUE(Comes([&] { return a.StateOf(id) == VideoState::kSucceeded; }));
+  }
+  EXPECT_EQ(IdsOf(b.AskAll(SeveralWithId(kId, 4))), ids);
+  std::cout << "by the other server: " << by_b << "\n";
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ std::string TextOf(const NewJob& job) {
   return absl::StrCat(SpecToProto(job.spec, true).ShortDebugString(), "|", job.request_id, "|",
                       static_cast<int>(job.priority), "|",
                       job.timeout ? absl::FormatDuration(*job.timeout) : "none", "|", job.bound,
-                      "|", absl::StrJoin(job.labels, ",", absl::PairFormatter("=")), "|");
+                      "|", absl::StrJoin(job.labels, ",", absl::PairFormatter("=")), "|", job.count,
+                      "|");
 }
 
 std::string TextOf(const ListQuery& query) {

@@ -29,6 +29,38 @@ TEST(CreateVideo, AnswersWithTheVideo) {
   EXPECT_EQ(job.trace_id.size(), 32U);
 }
 
+TEST(CreateVideo, OfSeveralAnswersWithAllAndTheFirstAsEver) {
+  RpcServer server;
+  for (const char* const id : {"r1-a", "r1-b", "r1-c"}) server.jobs.Add(id);
+  v1::CreateVideoRequest request;
+  request.mutable_spec()->set_prompt("a boat");
+  request.set_count(3);
+  v1::CreateVideoResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(server.video().CreateVideo(&context, request, &response).ok());
+  EXPECT_EQ(response.video().name(), "videos/r1-a");
+  ASSERT_EQ(response.videos_size(), 3);
+  EXPECT_EQ(response.videos(0).name(), "videos/r1-a");
+  EXPECT_EQ(response.videos(2).name(), "videos/r1-c");
+  EXPECT_EQ(server.jobs.WaitForCreate().count, 3);
+}
+
+TEST(CreateVideo, OfSeveralOnlyValidatedTellsTheirSeeds) {
+  RpcServer server;
+  v1::CreateVideoRequest request;
+  request.mutable_spec()->set_prompt("a boat");
+  request.mutable_spec()->set_seed(~uint64_t{0});
+  request.set_count(2);
+  request.set_validate_only(true);
+  v1::CreateVideoResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(server.video().CreateVideo(&context, request, &response).ok());
+  ASSERT_EQ(response.videos_size(), 2);
+  EXPECT_EQ(response.videos(0).spec().seed(), ~uint64_t{0});
+  EXPECT_EQ(response.videos(1).spec().seed(), 0U);
+  EXPECT_EQ(response.videos(1).name(), "");
+}
+
 TEST(CreateVideo, ValidateOnlyStartsNothing) {
   RpcServer server;
   v1::CreateVideoRequest request;
