@@ -23,13 +23,6 @@ model::RgbImage Difference(const model::RgbImage& a, const model::RgbImage& b) {
   return difference;
 }
 
-model::RgbImage Tile(const model::RgbImage& image) {
-  if (image.width <= ContactSheet::kTileWidth) return image;
-  const int64_t height = int64_t{image.height} * ContactSheet::kTileWidth / image.width;
-  return worker::ScaleLanczos(image, ContactSheet::kTileWidth,
-                              static_cast<int>(std::max<int64_t>(1, height)));
-}
-
 void Paste(const model::RgbImage& tile, int left, int top, model::RgbImage& sheet) {
   const size_t row_bytes = size_t{3} * static_cast<size_t>(tile.width);
   for (int y = 0; y < tile.height; ++y) {
@@ -41,6 +34,38 @@ void Paste(const model::RgbImage& tile, int left, int top, model::RgbImage& shee
 }
 
 }  // namespace
+
+model::RgbImage DrawRows(const std::vector<std::vector<model::RgbImage>>& rows) {
+  int width = 0, height = 0, columns = 0;
+  for (const std::vector<model::RgbImage>& row : rows) {
+    columns = std::max(columns, static_cast<int>(row.size()));
+    for (const model::RgbImage& tile : row) {
+      width = std::max(width, tile.width);
+      height = std::max(height, tile.height);
+    }
+  }
+  const int num_rows = static_cast<int>(rows.size());
+  model::RgbImage sheet{
+      columns * width + (columns - 1) * kGap, num_rows * height + (num_rows - 1) * kGap, {}};
+  sheet.pixels.assign(
+      size_t{3} * static_cast<size_t>(sheet.width) * static_cast<size_t>(sheet.height), 255);
+  int top = 0;
+  for (const std::vector<model::RgbImage>& row : rows) {
+    int left = 0;
+    for (const model::RgbImage& tile : row) {
+      Paste(tile, left, top, sheet);
+      left += width + kGap;
+    }
+    top += height + kGap;
+  }
+  return sheet;
+}
+
+model::RgbImage ContactSheet::Tile(const model::RgbImage& image) {
+  if (image.width <= kTileWidth) return image;
+  const int64_t height = int64_t{image.height} * kTileWidth / image.width;
+  return worker::ScaleLanczos(image, kTileWidth, static_cast<int>(std::max<int64_t>(1, height)));
+}
 
 std::vector<int> ContactSheet::FramesFor(int num_frames) {
   const int columns = std::min(kColumns, num_frames);
@@ -54,25 +79,11 @@ std::vector<int> ContactSheet::FramesFor(int num_frames) {
 void ContactSheet::Add(const model::RgbImage& a, const model::RgbImage& b) {
   // Before shrinking, so that a difference of one pixel does not fade.
   model::RgbImage difference = Difference(a, b);
-  columns_[0].push_back(Tile(a));
-  columns_[1].push_back(Tile(b));
-  columns_[2].push_back(Tile(difference));
+  rows_[0].push_back(Tile(a));
+  rows_[1].push_back(Tile(b));
+  rows_[2].push_back(Tile(difference));
 }
 
-model::RgbImage ContactSheet::Picture() const {
-  const model::RgbImage& tile = columns_[0].front();
-  const int columns = static_cast<int>(columns_[0].size());
-  model::RgbImage sheet{
-      columns * tile.width + (columns - 1) * kGap, 3 * tile.height + 2 * kGap, {}};
-  sheet.pixels.assign(
-      size_t{3} * static_cast<size_t>(sheet.width) * static_cast<size_t>(sheet.height), 255);
-  for (int row = 0; row < 3; ++row) {
-    for (int column = 0; column < columns; ++column) {
-      Paste(columns_[row][static_cast<size_t>(column)], column * (tile.width + kGap),
-            row * (tile.height + kGap), sheet);
-    }
-  }
-  return sheet;
-}
+model::RgbImage ContactSheet::Picture() const { return DrawRows(rows_); }
 
 }  // namespace reel::client

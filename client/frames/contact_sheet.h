@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws frames of two videos side by side. Pure.
+// Draws frames of videos side by side. Pure.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,10 @@
 #include "model/frame_sink.h"
 
 namespace reel::client {
+
+// Rows of tiles below each other on white, at least one tile each; of different sizes each has the
+// place of the largest.
+model::RgbImage DrawRows(const std::vector<std::vector<model::RgbImage>>& rows);
 
 // Three rows: frames of one video, frames of the other, and the difference of each sample, eight
 // times as bright. Used by one thread.
@@ -19,13 +23,16 @@ class ContactSheet {
   // included.
   static std::vector<int> FramesFor(int num_frames);
 
+  // A picture shrunk to at most kTileWidth.
+  static model::RgbImage Tile(const model::RgbImage& image);
+
   // Adds a column. Pictures of one size, shrunk to at most kTileWidth.
   void Add(const model::RgbImage& a, const model::RgbImage& b);
   // Needs at least one column.
   model::RgbImage Picture() const;
 
  private:
-  std::vector<model::RgbImage> columns_[3];
+  std::vector<std::vector<model::RgbImage>> rows_{3};
 };
 
 }  // namespace reel::client
