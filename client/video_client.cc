@@ -76,6 +76,15 @@ absl::StatusOr<v1::Video> VideoClient::Create(v1::CreateVideoRequest request) co
   return VideoOf(Call(*connection_, connection_->videos(), &Videos::CreateVideo, request));
 }
 
+absl::StatusOr<std::vector<v1::Video>> VideoClient::CreateAll(
+    v1::CreateVideoRequest request) const {
+  if (request.request_id().empty()) request.set_request_id(NewRequestId());
+  auto response = Call(*connection_, connection_->videos(), &Videos::CreateVideo, request);
+  if (!response.ok()) return response.status();
+  if (response->videos().empty()) *response->add_videos() = std::move(*response->mutable_video());
+  return VectorOf<v1::Video>(response->mutable_videos());
+}
+
 absl::StatusOr<v1::Video> VideoClient::Get(const std::string& name) const {
   v1::GetVideoRequest request;
   request.set_name(name);
@@ -139,6 +148,22 @@ absl::StatusOr<v1::Worker> VideoClient::RestoreWorker(const std::string& worker)
   auto response = Call(*connection_, connection_->server(), &Server::RestoreWorker, request);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_worker());
+}
+
+absl::StatusOr<v1::Model> VideoClient::LoadModel(const std::string& model) const {
+  v1::LoadModelRequest request;
+  request.set_model(model);
+  auto response = Call(*connection_, connection_->server(), &Server::LoadModel, request);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_model());
+}
+
+absl::StatusOr<v1::Model> VideoClient::UnloadModel(const std::string& model) const {
+  v1::UnloadModelRequest request;
+  request.set_model(model);
+  auto response = Call(*connection_, connection_->server(), &Server::UnloadModel, request);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_model());
 }
 
 absl::StatusOr<reel::client::Health> VideoClient::CheckHealth(const std::string& service) const {

@@ -47,6 +47,8 @@ class VideoClient {
 
   // Starts a job. A request without an id gets a random one.
   absl::StatusOr<v1::Video> Create(v1::CreateVideoRequest request) const;
+  // Starts `count` jobs, in the order of their seeds. A server that knows no `count` starts one.
+  absl::StatusOr<std::vector<v1::Video>> CreateAll(v1::CreateVideoRequest request) const;
   absl::StatusOr<v1::Video> Get(const std::string& name) const;
   absl::StatusOr<v1::ListVideosResponse> List(const v1::ListVideosRequest& request) const;
   absl::StatusOr<v1::Video> Cancel(const std::string& name) const;
@@ -62,6 +64,10 @@ class VideoClient {
   absl::StatusOr<v1::CheckFleetResponse> CheckFleet() const;
   // Puts a worker that is out of service back; for admins. Returns its state before.
   absl::StatusOr<v1::Worker> RestoreWorker(const std::string& worker) const;
+  // A model of the server's configuration, for admins. Returns how it stands before anything is
+  // loaded or unloaded.
+  absl::StatusOr<v1::Model> LoadModel(const std::string& model) const;
+  absl::StatusOr<v1::Model> UnloadModel(const std::string& model) const;
 
   // The health of one service ("" for the server), asked once and not retried.
   absl::StatusOr<reel::client::Health> CheckHealth(const std::string& service) const;

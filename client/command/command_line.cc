@@ -55,6 +55,8 @@ void AddCommands(CLI::App& app, Action& action) {
   AddKernels(app, action);
   AddExperiments(app, action);
   AddRestore(app, action);
+  AddLoad(app, action);
+  AddUnload(app, action);
   AddOpen(app, action);
   AddCompare(app, action);
   AddAb(app, action);

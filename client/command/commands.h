@@ -29,6 +29,8 @@ void AddModels(CLI::App& app, Action& action);
 void AddKernels(CLI::App& app, Action& action);
 void AddExperiments(CLI::App& app, Action& action);
 void AddRestore(CLI::App& app, Action& action);
+void AddLoad(CLI::App& app, Action& action);
+void AddUnload(CLI::App& app, Action& action);
 // open_command.cc
 void AddOpen(CLI::App& app, Action& action);
 // compare_command.cc

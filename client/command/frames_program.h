@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs reel-frames, the program beside this one, to compare two videos.
+// Runs reel-frames, the program beside this one, to compare or show videos.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -22,6 +23,10 @@ struct FramesRequest {
 
 // NOT_FOUND: the program is not in `folder`. INVALID_ARGUMENT: its message about the files.
 absl::StatusOr<FrameDistance> AskFrames(const std::string& folder, const FramesRequest& request);
+
+// Writes a PNG with a row of frames of each video. Errors as above.
+absl::Status DrawOverview(const std::string& folder, const std::vector<std::string>& videos,
+                          const std::string& png);
 
 // "identical", "PSNR 48.2 dB, SSIM 0.9981".
 std::string DistanceText(const FrameDistance& distance);

@@ -15,6 +15,7 @@
 #include "client/command/follow.h"
 #include "client/command/json_output.h"
 #include "client/command/quantity.h"
+#include "client/command/several_videos.h"
 #include "client/command/spec_flags.h"
 #include "client/error_details.h"
 #include "kernels/base/program/flag_checks.h"
@@ -28,6 +29,7 @@ struct RenderFlags {
   std::string output;
   std::string preview_dir;
   std::string trace;
+  CountFlag count;
   bool detach = false;
   bool profile = false;
 
@@ -52,6 +54,23 @@ std::string DefaultOutput() {
   std::string path = stem + ".mp4";
   for (int i = 2; std::filesystem::exists(path); ++i) path = absl::StrCat(stem, "-", i, ".mp4");
   return path;
+}
+
+ExitCode RenderAll(Session& session, const v1::VideoSpec& spec, const RenderFlags& flags) {
+  if (flags.output == "-") {
+    session.console.Error("error: several videos do not go to stdout: -o FILE.mp4\n");
+    return ExitCode::kUsage;
+  }
+  v1::CreateVideoRequest request;
+  *request.mutable_spec() = spec;
+  flags.job.Fill(request);
+  request.set_count(flags.count.value());
+  SeveralOptions options;
+  options.detach = flags.detach;
+  options.profile = flags.profile;
+  options.stem = flags.output.empty() ? DefaultOutput() : flags.output;
+  options.stem = std::filesystem::path(options.stem).replace_extension().string();
+  return RenderSeveral(session, request, options);
 }
 
 std::string Summary(const v1::Video& video) {
@@ -105,6 +124,7 @@ ExitCode Render(Session& session, const absl::StatusOr<v1::VideoSpec>& spec,
                 const RenderFlags& flags, const Then& then = nullptr) {
   if (const auto refused = session.RefuseStdout(flags.output)) return *refused;
   if (!spec.ok()) return session.Fail(spec.status());
+  if (flags.count.value() > 0) return RenderAll(session, *spec, flags);
   v1::GenerateVideoRequest request;
   *request.mutable_spec() = *spec;
   flags.job.Fill(request);
@@ -160,6 +180,10 @@ void AddGenerate(CLI::App& app, Action& action) {
                                              "Folder for the preview pictures");
   command.get_option("--preview-every")->needs(previews);
   previews->needs(command.get_option("--preview-every"));
+  flags->render.count.AddTo(command,
+                            "So many videos, with seeds that follow each other: FILE-1.mp4 and so "
+                            "on, and a contact sheet, FILE.png");
+  command.get_option("--count")->excludes(previews)->excludes(command.get_option("--trace"));
   command.callback([flags, &action] {
     action = [flags](Session& session) {
       return Render(session, flags->spec.Spec(session), flags->render);

@@ -19,8 +19,20 @@ namespace {
 struct CreateFlags {
   SpecFlags spec;
   JobFlags job;
+  CountFlag count;
   bool validate_only = false;
 };
+
+// Only the names, for scripts.
+ExitCode ShowAll(Session& session, const std::vector<v1::Video>& videos, bool validated) {
+  v1::CreateVideoResponse response;
+  std::string names;
+  for (const v1::Video& video : videos) {
+    *response.add_videos() = video;
+    absl::StrAppend(&names, video.name(), "\n");
+  }
+  return session.Show(response, validated ? "valid\n" : names);
+}
 
 ExitCode Create(Session& session, const CreateFlags& flags) {
   v1::CreateVideoRequest request;
@@ -29,8 +41,14 @@ ExitCode Create(Session& session, const CreateFlags& flags) {
   *request.mutable_spec() = *std::move(spec);
   flags.job.Fill(request);
   request.set_validate_only(flags.validate_only);
+  request.set_count(flags.count.value());
   auto client = session.Open();
   if (!client.ok()) return session.Fail(client.status());
+  if (request.count() > 0) {
+    const auto videos = (*client)->CreateAll(request);
+    if (!videos.ok()) return session.Fail(videos.status());
+    return ShowAll(session, *videos, flags.validate_only);
+  }
   const auto video = (*client)->Create(request);
   if (!video.ok()) return session.Fail(video.status());
   // Prints only the name, for scripts.
@@ -71,6 +89,7 @@ std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
 struct EstimateFlags {
   SpecFlags spec;
   PriorityFlag priority;
+  CountFlag count;
 };
 
 ExitCode Estimate(Session& session, const EstimateFlags& flags) {
@@ -79,6 +98,7 @@ ExitCode Estimate(Session& session, const EstimateFlags& flags) {
   if (!spec.ok()) return session.Fail(spec.status());
   *request.mutable_spec() = *std::move(spec);
   request.set_priority(flags.priority.value());
+  request.set_count(flags.count.value());
   auto client = session.Open();
   if (!client.ok()) return session.Fail(client.status());
   const auto estimate = (*client)->Estimate(request);
@@ -141,6 +161,7 @@ void AddCreate(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("create", "Start a job, print its name and exit");
   flags->spec.AddTo(command);
   flags->job.AddTo(command);
+  flags->count.AddTo(command, "So many videos, with seeds that follow each other: all or none");
   command.add_flag("--validate-only", flags->validate_only,
                    "Check the request without starting a job");
   command.callback(
@@ -152,6 +173,7 @@ void AddEstimate(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("estimate", "Estimate what a video would cost now");
   flags->spec.AddTo(command);
   flags->priority.AddTo(command);
+  flags->count.AddTo(command, "So many videos: the queue of the last, the charge of all");
   command.callback([flags, &action] {
     action = [flags](Session& session) { return Estimate(session, *flags); };
   });

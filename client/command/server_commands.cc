@@ -214,6 +214,29 @@ ExitCode Restore(Session& session, const std::string& name) {
                                            : "  was not out of service: nothing to do\n"));
 }
 
+using OnModel = absl::StatusOr<v1::Model> (VideoClient::*)(const std::string&) const;
+
+ExitCode ChangeModel(Session& session, const std::string& name, OnModel change,
+                     const std::string& what) {
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto model = ((*client).get()->*change)(name);
+  if (!model.ok()) return session.Fail(model.status());
+  return session.Show(*model, absl::StrCat(model->name(), "  ", what, "\n"));
+}
+
+void AddOfModel(CLI::App& app, Action& action, const std::string& name, const std::string& help,
+                OnModel change, const std::string& what) {
+  auto model = std::make_shared<std::string>();
+  CLI::App& command = *app.add_subcommand(name, help);
+  command.add_option("model", *model, "A model of the server's configuration")->required();
+  command.callback([model, change, what, &action] {
+    action = [model, change, what](Session& session) {
+      return ChangeModel(session, *model, change, what);
+    };
+  });
+}
+
 void AddPlain(CLI::App& app, Action& action, const std::string& name, const std::string& help,
               ExitCode (*run)(Session&)) {
   app.add_subcommand(name, help)->callback([run, &action] { action = run; });
@@ -234,6 +257,17 @@ void AddKernels(CLI::App& app, Action& action) {
 void AddExperiments(CLI::App& app, Action& action) {
   AddPlain(app, action, "experiments", "The server's A/B experiments, and what they have shown",
            Experiments);
+}
+
+void AddLoad(CLI::App& app, Action& action) {
+  AddOfModel(app, action, "load",
+             "Load a model of the configuration, or load it again (for admins)",
+             &VideoClient::LoadModel, "loads; `reel models` shows when it is ready");
+}
+void AddUnload(CLI::App& app, Action& action) {
+  AddOfModel(app, action, "unload",
+             "Take a model out of service; what waits for it ends (for admins)",
+             &VideoClient::UnloadModel, "takes no more requests");
 }
 
 void AddRestore(CLI::App& app, Action& action) {

@@ -37,6 +37,10 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   command.add_option("--steps,--num-inference-steps", steps_, "Denoising steps")
       ->check(WhyNotAboveZero);
   guidance_.AddTo(command);
+  command.add_option("--denoise-strength", denoise_strength_,
+                     "How much of the schedule runs over given pictures, 0 to 1");
+  command.add_option("--decode-timestep", decode_timestep_,
+                     "For decoders that are conditioned on a timestep, 0 to 1");
   command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out")
       ->check(WhyNotSeed);
   conditions_.AddTo(command);
@@ -50,6 +54,12 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
         ->check(WhyEmpty);
     AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
              "One operator's variant, over the profile's choice; may be repeated");
+    command
+        .add_option("--experiment", experiment_,
+                    "A configured A/B experiment (`reel experiments` lists them); -: none")
+        ->check(WhyEmpty);
+    command.add_option("--arm", arm_, "The arm of --experiment; left out, it is drawn")
+        ->check(WhyEmpty);
   }
   command.add_option("--cache-threshold", cache_threshold_,
                      "With the profile cache: steps whose first block changes less reuse the last; "
@@ -61,6 +71,13 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
                      "Make only the first pass of the preset; `reel promote` makes the rest");
     command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   }
+  AddFileFlags(command);
+  command.add_option("--worker", worker_, "Run on this worker; `reel info` lists them")
+      ->check(WhyEmpty);
+}
+
+// Of the file that comes: its sound, its encoding, and what it says of itself.
+void SpecFlags::AddFileFlags(CLI::App& command) {
   command.add_flag("--no-sound", no_sound_, "Leave out the sound of a model that has it");
   command.add_option("--normalise-loudness", loudness_,
                      "Bring the sound to so many LUFS (EBU R 128), such as -23 or -14");
@@ -72,8 +89,6 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
                   "What the file says of how it was made: mark (default: by which model), spec "
                   "(all that `reel again` needs, the prompt too), none")
       ->check(CLI::IsMember({"none", "mark", "spec"}));
-  command.add_option("--worker", worker_, "Run on this worker; `reel info` lists them")
-      ->check(WhyEmpty);
 }
 
 absl::StatusOr<v1::VideoSpec> SpecFlags::Spec(Session& session) const {
@@ -106,11 +121,15 @@ v1::VideoSpec SpecFlags::Values() const {
   spec.set_worker(worker_);
   guidance_.Fill(spec);
   adapters_.Fill(spec);
+  if (denoise_strength_) spec.set_denoise_strength(*denoise_strength_);
+  if (decode_timestep_) spec.set_decode_timestep(*decode_timestep_);
   if (seed_) spec.set_seed(*seed_);
   if (no_sound_) spec.set_sound(false);
   if (loudness_) spec.set_normalise_loudness(*loudness_);
   if (draft_) spec.set_stop_after_pass(1);
   if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);
+  if (!experiment_.empty()) spec.mutable_kernels()->set_experiment(experiment_);
+  if (!arm_.empty()) spec.mutable_kernels()->set_arm(arm_);
   for (const auto& [op, variant] : kernels_) {
     (*spec.mutable_kernels()->mutable_variants())[op] = variant;
   }
@@ -136,6 +155,10 @@ void PriorityFlag::AddTo(CLI::App& command) {
 
 v1::Priority PriorityFlag::value() const {
   return ByName(v1::Priority_Parse, "PRIORITY_", name_, v1::PRIORITY_UNSPECIFIED);
+}
+
+void CountFlag::AddTo(CLI::App& command, const std::string& what) {
+  command.add_option("--count", count_, what)->check(WhyNotAboveZero);
 }
 
 void JobFlags::AddTo(CLI::App& command) {

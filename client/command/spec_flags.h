@@ -38,11 +38,12 @@ class SpecFlags {
   absl::StatusOr<v1::VideoSpec> SpecOver(const v1::VideoSpec& base, Session& session) const;
 
  private:
+  void AddFileFlags(CLI::App& command);
   v1::VideoSpec Values() const;
 
   std::optional<uint64_t> seed_;
   std::optional<int> crf_, most_reused_;
-  std::optional<double> cache_threshold_, loudness_;
+  std::optional<double> cache_threshold_, denoise_strength_, decode_timestep_, loudness_;
   std::string speed_, origin_;
   std::map<std::string, std::string> kernels_;
   GuidanceFlags guidance_;
@@ -53,7 +54,7 @@ class SpecFlags {
   double fps_ = 0;
   bool no_sound_ = false, draft_ = false;
   std::optional<std::string> negative_prompt_;
-  std::string model_, prompt_, preset_, profile_, worker_;
+  std::string model_, prompt_, preset_, profile_, experiment_, arm_, worker_;
 };
 
 // --priority, shared by these commands and estimate.
@@ -64,6 +65,17 @@ class PriorityFlag {
 
  private:
   std::string name_;
+};
+
+// --count, of the commands that start or estimate several videos of one call.
+class CountFlag {
+ public:
+  void AddTo(CLI::App& command, const std::string& what);
+  // 0: it was not given.
+  int value() const { return count_; }
+
+ private:
+  int count_ = 0;
 };
 
 // The flags of a job beside its spec, shared by generate and create.

@@ -34,6 +34,7 @@ export type CreateOptions = CallOptions & Omit<CreateVideoRequest, 'spec'>;
 export declare class ReelClient {
   constructor(server?: string, options?: { token?: string; fetch?: typeof fetch; attempts?: number; resumes?: number });
   create(what: string | VideoSpec, options?: CreateOptions): Promise<Video>;
+  createAll(what: string | VideoSpec, count: number, options?: Omit<CreateOptions, 'count'>): Promise<Video[]>;
   estimate(what: string | VideoSpec, options?: CallOptions & Omit<EstimateVideoRequest, 'spec'>): Promise<EstimateVideoResponse>;
   get(name: string, options?: CallOptions): Promise<Video>;
   cancel(name: string, options?: CallOptions): Promise<Video>;

@@ -107,6 +107,11 @@ export class ReelClient {
     return (await this.#call('/videos', { method: 'POST', body: { spec: specOf(what), requestId, ...more }, signal })).video;
   }
 
+  /** `count` videos of one prompt, whose seeds follow each other: all or none. */
+  async createAll(what, count, { requestId = crypto.randomUUID(), signal, ...more } = {}) {
+    return (await this.#call('/videos', { method: 'POST', body: { spec: specOf(what), requestId, count, ...more }, signal })).videos;
+  }
+
   estimate(what, { signal, ...more } = {}) {
     return this.#call('/videos:estimate', { method: 'POST', body: { spec: specOf(what), ...more }, signal });
   }

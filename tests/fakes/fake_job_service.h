@@ -195,9 +195,9 @@ class FakeJobService : public JobService {
  private:
   void Change(const std::string& model, ModelState state, Answer<ServedModel> done) {
     ServedModel served;
-    served.card.name = model;
-    served.state = state;
-    done(refusal().ok() ? absl::StatusOr<ServedModel>(served) : refusal());
+    served.card.name = model, served.state = state;
+    if (model != "none" && refusal().ok()) return done(served);
+    done(model == "none" ? MakeError(Reason::kModelNotFound, "No such model") : refusal());
   }
   void Quoted(const NewJob& job) {
     MutexLock lock(mutex_);

@@ -3,6 +3,17 @@
 
 namespace reel::fakes {
 
+namespace {
+
+grpc::Status Become(const std::string& name, v1::ModelState state, v1::Model& model) {
+  if (name != "testcard") return {grpc::StatusCode::NOT_FOUND, "No model has this name: " + name};
+  model.set_name(name);
+  model.set_state(state);
+  return grpc::Status::OK;
+}
+
+}  // namespace
+
 grpc::Status FakeServerService::GetServerInfo(grpc::ServerContext*, const v1::GetServerInfoRequest*,
                                               v1::GetServerInfoResponse* response) {
   response->set_version("0.1.0");
@@ -97,6 +108,17 @@ grpc::Status FakeServerService::RestoreWorker(grpc::ServerContext*,
   response->mutable_worker()->set_state(request->worker() == "gpu0" ? v1::WORKER_STATE_OUT
                                                                     : v1::WORKER_STATE_READY);
   return grpc::Status::OK;
+}
+
+grpc::Status FakeServerService::LoadModel(grpc::ServerContext*, const v1::LoadModelRequest* request,
+                                          v1::LoadModelResponse* response) {
+  return Become(request->model(), v1::MODEL_STATE_LOADING, *response->mutable_model());
+}
+
+grpc::Status FakeServerService::UnloadModel(grpc::ServerContext*,
+                                            const v1::UnloadModelRequest* request,
+                                            v1::UnloadModelResponse* response) {
+  return Become(request->model(), v1::MODEL_STATE_UNLOADED, *response->mutable_model());
 }
 
 grpc::Status FakeHealth::Check(grpc::ServerContext*, const grpc::health::v1::HealthCheckRequest*,

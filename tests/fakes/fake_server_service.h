@@ -34,6 +34,11 @@ class FakeServerService final : public v1::ServerService::Service {
   // gpu0 was out, cpu0 was not; nobody knows any other.
   grpc::Status RestoreWorker(grpc::ServerContext* context, const v1::RestoreWorkerRequest* request,
                              v1::RestoreWorkerResponse* response) override;
+  // Nobody knows a model but testcard.
+  grpc::Status LoadModel(grpc::ServerContext* context, const v1::LoadModelRequest* request,
+                         v1::LoadModelResponse* response) override;
+  grpc::Status UnloadModel(grpc::ServerContext* context, const v1::UnloadModelRequest* request,
+                           v1::UnloadModelResponse* response) override;
 };
 
 // Serves.

@@ -122,6 +122,8 @@ class FakeVideoService::Impl final : public v1::VideoService::Service {
     *response->mutable_video() = video_.InState(v1::VIDEO_STATE_QUEUED);
     *response->mutable_video()->mutable_spec() = request->spec();
     if (request->validate_only()) response->mutable_video()->clear_name();
+    // All of them are the one video that it plays.
+    for (int i = 0; i < request->count(); ++i) *response->add_videos() = response->video();
     return grpc::Status::OK;
   }
 

@@ -54,6 +54,12 @@ class Client:
     def create(self, what: What, **fields: Any) -> video_pb2.Video:
         return self.call(self.videos.CreateVideo, create_request(what, fields)).video
 
+    def create_all(self, what: What, count: int, **fields: Any) -> list[video_pb2.Video]:
+        """Several of one prompt, all or none: `count` videos, whose seeds follow each other."""
+        request = create_request(what, fields)
+        request.count = count
+        return list(self.call(self.videos.CreateVideo, request).videos)
+
     def get(self, name: str) -> video_pb2.Video:
         return self.call(self.videos.GetVideo, video_service_pb2.GetVideoRequest(name=name)).video
 

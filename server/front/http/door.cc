@@ -171,6 +171,9 @@ void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {
     case DoorRoute::kCancel:
     case DoorRoute::kDelete:
       return OfVideo(request, exchange);
+    case DoorRoute::kLoadModel:
+    case DoorRoute::kUnloadModel:
+      return ChangeModel(request, exchange);
     case DoorRoute::kServer:
     case DoorRoute::kModels:
     case DoorRoute::kKernels:
@@ -342,6 +345,16 @@ void Door::Media(const DoorRequest& request, const Exchange& exchange) const {
   StreamVideo(request, exchange,
               [ask = *std::move(ask)](const std::shared_ptr<Job>& job, DoorExchange&)
                   -> std::unique_ptr<DoorBody> { return std::make_unique<MediaBody>(job, ask); });
+}
+
+void Door::ChangeModel(const DoorRequest& request, const Exchange& exchange) const {
+  const auto fill = [](const ServedModel& model, auto& response) {
+    *response.mutable_model() = ModelToProto(model);
+  };
+  if (request.row->route == DoorRoute::kLoadModel) {
+    return parts_.jobs.LoadModel(request.id, Respond<v1::LoadModelResponse>(exchange, fill));
+  }
+  parts_.jobs.UnloadModel(request.id, Respond<v1::UnloadModelResponse>(exchange, fill));
 }
 
 void Door::Server(const DoorRequest& request, const Exchange& exchange) const {

@@ -49,6 +49,7 @@ class Door {
   void Events(const DoorRequest& request, const Exchange& exchange) const;
   void Media(const DoorRequest& request, const Exchange& exchange) const;
   void OfVideo(const DoorRequest& request, const Exchange& exchange) const;
+  void ChangeModel(const DoorRequest& request, const Exchange& exchange) const;
   void Server(const DoorRequest& request, const Exchange& exchange) const;
 
   // The request's message with its rules checked; one that makes a job and is refused is counted.

@@ -23,6 +23,8 @@ enum class DoorRoute {
   kMedia,
   kServer,
   kModels,
+  kLoadModel,
+  kUnloadModel,
   kKernels,
   kExperiments,
   kFleet,

@@ -155,6 +155,11 @@ absl::StatusOr<Facade::NewVideo> Facade::ReadVideo(const DoorRequest& request, b
     REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *ask.request.mutable_request_id()));
     REEL_ASSIGN_OR_RETURN(made.job, NewJobFrom(ask.request, AskerOf(request), rules_, models));
     made.job.bound = bound;
+    if (bound && made.job.count > 1) {
+      return MakeInvalid(
+          Reason::kInvalidRequest,
+          {{"n", absl::StrCat("must be 1 where the reply is the file itself: ", made.job.count)}});
+    }
     return absl::OkStatus();
   }();
   if (read.ok()) return made;
@@ -167,26 +172,27 @@ void Facade::Create(const DoorRequest& request, const Exchange& exchange) const 
   if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
   const int wait = PreferredWait(request.head);
   const KeyedCall call(request, made->job.request_id);
-  parts_.jobs.Create(std::move(made->job), [exchange, call, wait, notice = made->notice,
-                                            allowed = StillAllowed(parts_, request)](
-                                               absl::StatusOr<std::shared_ptr<Job>> job) mutable {
-    if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
-    const Video video = (*job)->Snapshot();
-    exchange->SetVideo(video.id);
+  parts_.jobs.CreateAll(std::move(made->job), [exchange, call, wait, notice = made->notice,
+                                               allowed = StillAllowed(parts_, request)](
+                                                  absl::StatusOr<Jobs> jobs) mutable {
+    if (!jobs.ok()) return exchange->Reply(ErrorReply(jobs.status()));
+    const std::vector<Video> videos = SnapshotsOf(*jobs);
+    exchange->SetVideo(videos.front().id);
     DoorReply head = JsonReply("");
-    call.Mark(video, head);
+    call.Mark(videos.front(), head);
     if (wait == 0) {
-      return exchange->ReplyWith([head, notice, video] {
+      return exchange->ReplyWith([head, notice, videos] {
         DoorReply reply = head;
-        reply.body = FacadeVideoJson(video, notice);
+        reply.body = FacadeVideosJson(videos, notice);
         return reply;
       });
     }
     head.Add("Preference-Applied", absl::StrCat("wait=", wait));
     exchange->WaitAtMost(absl::Seconds(wait));
-    exchange->Stream(std::make_unique<VideoOnceFinal>(*job, std::move(head), std::move(notice)),
-                     std::move(allowed),
-                     [&job](auto listener) { (*job)->Listen(std::move(listener)); });
+    exchange->Stream(std::make_unique<VideosOnceFinal>(*jobs, std::move(head), std::move(notice)),
+                     std::move(allowed), [&jobs](const auto& listener) {
+                       for (const auto& job : *jobs) job->Listen(listener);
+                     });
   });
 }
 

@@ -15,25 +15,27 @@
 
 namespace reel::front {
 
-VideoOnceFinal::VideoOnceFinal(std::shared_ptr<Job> job, DoorReply head, std::string notice)
-    : job_(std::move(job)),
-      id_(job_->Snapshot().id),
+VideosOnceFinal::VideosOnceFinal(Jobs jobs, DoorReply head, std::string notice)
+    : jobs_(std::move(jobs)),
+      id_(jobs_.front()->Snapshot().id),
       notice_(std::move(notice)),
       head_(std::move(head)) {}
 
-absl::Status VideoOnceFinal::Late() {
+absl::Status VideosOnceFinal::Late() {
   late_ = true;
   return absl::OkStatus();
 }
 
-StreamStep VideoOnceFinal::Next(std::string& bytes, absl::Status& end) {
+StreamStep VideosOnceFinal::Next(std::string& bytes, absl::Status& end) {
   if (told_) {
     end = absl::OkStatus();
     return StreamStep::kEnd;
   }
-  if (!late_ && !IsFinal(job_->state())) return StreamStep::kWait;
+  const bool final = std::all_of(jobs_.begin(), jobs_.end(),
+                                 [](const auto& job) { return IsFinal(job->state()); });
+  if (!late_ && !final) return StreamStep::kWait;
   told_ = true;
-  bytes = FacadeVideoJson(job_->Snapshot(), notice_);
+  bytes = FacadeVideosJson(SnapshotsOf(jobs_), notice_);
   length_ = static_cast<int64_t>(bytes.size());
   return StreamStep::kMessage;
 }
@@ -241,6 +243,16 @@ double InferenceSecondsOf(const model::RunStats& stats) {
 
 std::string FacadeVideoJson(const Video& video, const std::string& notice) {
   return Dump(JsonOf(video, notice));
+}
+
+std::string FacadeVideosJson(const std::vector<Video>& videos, const std::string& notice) {
+  Json json = JsonOf(videos.front(), notice);
+  if (videos.size() == 1) return Dump(json);
+  json["num_outputs"] = videos.size();
+  Json all = Json::array();
+  for (const Video& video : videos) all.push_back(JsonOf(video, notice));
+  json["videos"] = std::move(all);
+  return Dump(json);
 }
 
 std::string FacadeListJson(const std::vector<Video>& videos, bool more) {

@@ -15,10 +15,10 @@
 
 namespace reel::front {
 
-// The video as JSON, once it is final, or when it was waited for long enough.
-class VideoOnceFinal final : public DoorBody {
+// The videos of a call as JSON, once all are final, or when they were waited for long enough.
+class VideosOnceFinal final : public DoorBody {
  public:
-  VideoOnceFinal(std::shared_ptr<Job> job, DoorReply head, std::string notice);
+  VideosOnceFinal(Jobs jobs, DoorReply head, std::string notice);
 
   StreamStep Next(std::string& bytes, absl::Status& end) override;
   DoorReply Head() const override { return head_; }
@@ -28,7 +28,7 @@ class VideoOnceFinal final : public DoorBody {
   std::string video() const override { return id_; }
 
  private:
-  const std::shared_ptr<Job> job_;
+  const Jobs jobs_;
   const std::string id_, notice_;
   const DoorReply head_;
   std::atomic<bool> late_ = false;
@@ -69,6 +69,8 @@ void ListForFacade(JobService& jobs, const FacadeListAsk& ask, Answer<ListPage> 
 
 // The object `video`. `notice`: one more, where it is not empty.
 std::string FacadeVideoJson(const Video& video, const std::string& notice = "");
+// Of a call for several: the first one, with all of them as its `videos`.
+std::string FacadeVideosJson(const std::vector<Video>& videos, const std::string& notice);
 // `videos` in their order.
 std::string FacadeListJson(const std::vector<Video>& videos, bool more);
 std::string FacadeDeletedJson(const std::string& id);

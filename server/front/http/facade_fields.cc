@@ -333,9 +333,8 @@ absl::Status ReadReference(const SentFields& sent, const FieldReader& reader, v1
 
 void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   spec.set_prompt(reader.Text("prompt"));
-  if (auto text = reader.TextOrEmpty("negative_prompt")) {
-    spec.set_negative_prompt(*std::move(text));
-  }
+  const auto negative = reader.TextOrEmpty("negative_prompt");
+  if (negative) spec.set_negative_prompt(*negative);
   spec.set_model(reader.Text("model"));
   spec.set_preset(reader.Text("preset"));
   ReadSize(reader, spec);
@@ -344,9 +343,8 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   if (const auto rate = reader.Number("fps")) spec.set_frame_rate(*rate);
   if (const auto scale = reader.Number("guidance_scale")) spec.set_guidance_scale(*scale);
   if (const auto sound = reader.Flag("sound")) spec.set_sound(*sound);
-  if (const auto seed = reader.Whole("seed", 0, int64_t{1} << 53)) {
-    spec.set_seed(static_cast<uint64_t>(*seed));
-  }
+  const auto seed = reader.Whole("seed", 0, int64_t{1} << 53);
+  if (seed) spec.set_seed(static_cast<uint64_t>(*seed));
   ReadMessage("kernels", "profile", reader, *spec.mutable_kernels());
   if (spec.kernels().ByteSizeLong() == 0) spec.clear_kernels();
   ReadLoras(reader, spec);
@@ -373,6 +371,8 @@ absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::stri
   const auto priority = ReadWord<v1::Priority>("priority", "PRIORITY_", v1::Priority_Parse,
                                                "must be low, normal or high", reader);
   if (priority) ask.request.set_priority(*priority);
+  const auto n = reader.Whole("n", 1, kMostVideosPerCall);
+  if (n) ask.request.set_count(static_cast<int>(*n));
   if (const auto timeout = reader.Number("timeout")) {
     const double nanos = std::round(std::clamp(*timeout, -kMostTimeout, kMostTimeout) * 1e9);
     ask.request.mutable_timeout()->set_seconds(static_cast<int64_t>(nanos / 1e9));
@@ -391,6 +391,7 @@ std::string FacadeNameOf(std::string_view path) {
   if (path == "width" || path == "height") return "size";
   if (path == "frame_rate") return "fps";
   if (path == "encoding.origin") return "origin";
+  if (path == "count") return "n";
   if (path.substr(0, path.find('[')) == "conditions") return kReference;
   if (path.substr(0, path.find('[')) == "adapters") return "loras";
   return std::string(path.substr(0, path.find('.')));

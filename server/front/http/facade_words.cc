@@ -20,6 +20,7 @@ constexpr FacadeWord kWords[] = {
     {"num_frames", WordKind::kWhole},
     {"seconds", WordKind::kNumber},
     {"seed", WordKind::kWhole},
+    {"n", WordKind::kWhole},
     {"num_inference_steps", WordKind::kWhole},
     {"preset", WordKind::kText},
     {"kernels", WordKind::kKernels},
@@ -37,7 +38,6 @@ constexpr FacadeWord kWords[] = {
 };
 
 constexpr ForeignWord kForeign[] = {
-    {"n", "1"},
     {"num_outputs_per_prompt", "1"},
     {"num_videos_per_prompt", "1"},
     {"response_format", "mp4|video"},

@@ -271,6 +271,8 @@ void AddFacadeSchemas(Json& schemas) {
   };
   const std::vector<ServedModel> models(1);
   schemas[kVideo] = VideoSchema();
+  // Of a call for several (`n`).
+  schemas[kVideo]["properties"]["videos"] = {{"type", "array"}, {"items", SchemaReference(kVideo)}};
   schemas[kModel] = SchemaOfExamples(of({FacadeModelJson(models.front(), 0)}));
   schemas[FacadeReplyOf(DoorRoute::kFacadeList)] =
       ListSchema(of({FacadeListJson({}, false), FacadeListJson({Video()}, true)}), kVideo);

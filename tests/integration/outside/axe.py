@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""axe-core finds no rule of accessibility broken on the page: empty, with a violation, with a finished video, with all that folds open,
+"""axe-core finds no rule of accessibility broken on the page: empty, with a violation, with a finished video, with all that folds open, with a row of four,
 and at a phone's width. It is fetched from the npm registry by name, into a folder of this run."""
 
 import json
@@ -60,6 +60,9 @@ def main():
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
             page.wait("byId('recent').children.length > 0")
             look(page, axe, f"{width} px, a video, all open")
+            page.evaluate("byId('count').value = '4'; byId('make').click()")
+            page.wait("stages.length === 4 && stages.every((stage) => stage.result)")
+            look(page, axe, f"{width} px, a row of four")
         check_the_check(page, axe)
 
 

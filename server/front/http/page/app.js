@@ -53,7 +53,8 @@ function takeError(error, status) {
 
 // ---- the form
 
-const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'negative', 'guidance', 'kernels', 'crf', 'draft'];
+const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'count', 'negative', 'guidance', 'kernels', 'crf', 'draft'];
+const count = () => Number(byId('count').value);
 const model = () => models.find((one) => one.name === byId('model').value) || models[0];
 
 function spec() {
@@ -261,8 +262,8 @@ async function estimate() {
   let text = '';
   let wrong;
   try {
-    const cost = await askJson('/reel/v1/videos:estimate', { method: 'POST', json: { spec: spec() } });
-    text = `Estimate: ${shown(seconds(cost.runP50))} s`;
+    const cost = await askJson('/reel/v1/videos:estimate', { method: 'POST', json: { spec: spec(), count: count() } });
+    text = `Estimate: ${shown(seconds(cost.runP50))} s${count() > 1 ? ' each' : ''}`;
     text += cost.queuePosition ? `, ${cost.queuePosition} ahead (${shown(seconds(cost.queue))} s)` : ', no queue';
     const bytes = Number(cost.peakMemoryBytes || 0);
     if (bytes) text += `, ${(bytes / 1048576).toFixed(0)} MB`;
@@ -382,11 +383,31 @@ async function* events(id, signal) {
   }
 }
 
+// Takes the others along: videos beside each other play in step.
+function takeAlong(leader, kind) {
+  if (leader.asked.delete(kind) || !leader.node.isConnected) return;
+  const { paused, currentTime } = leader.video;
+  for (const stage of stages) {
+    const { video } = stage;
+    if (stage === leader || video.hidden) continue;
+    if (Math.abs(video.currentTime - currentTime) > 0.05) {
+      stage.asked.add('seeked');
+      video.currentTime = currentTime;
+    }
+    if (video.paused === paused) continue;
+    stage.asked.add(paused ? 'pause' : 'play');
+    if (paused) video.pause(); else video.play().catch(() => stage.asked.delete('play'));
+  }
+}
+
 class Stage {
-  constructor(title) {
+  // `place(node)` puts it on the page.
+  constructor(title, heading = title, place = (node) => byId('stages').prepend(node)) {
     this.node = byId('stage').content.firstElementChild.cloneNode(true);
     this.find = (selector) => this.node.querySelector(selector);
-    this.find('h2').textContent = title;
+    this.title = title;
+    this.asked = new Set();  // events that others have caused, by takeAlong
+    this.find('h2').textContent = heading;
     this.video = this.find('video');
     this.player = new Player(this.video);
     this.player.onstart = () => this.showVideo();
@@ -396,11 +417,13 @@ class Stage {
     this.video.addEventListener('volumechange', () => this.showSpeaker());
     this.find('.cancel').addEventListener('click', () => this.cancel());
     this.find('.download').addEventListener('click', () => this.download());
-    this.find('.promote').addEventListener('click', () => make(promotionOf(this.result.name), this.find('h2').textContent));
+    this.find('.promote').addEventListener('click', () => this.goOn(promotionOf(this.result.name)));
+    this.find('.delete').addEventListener('click', () => this.remove());
+    for (const kind of ['play', 'pause', 'seeked']) this.video.addEventListener(kind, () => takeAlong(this, kind));
     this.find('.again').addEventListener('click', () => this.again());
     this.find('.curl').addEventListener('click', (event) => copy(event.target, asCurl(this.sent)));
     this.find('.reel').addEventListener('click', (event) => copy(event.target, asReel(this.sent)));
-    byId('stages').prepend(this.node);
+    place(this.node);
   }
   close() {
     this.life.abort();
@@ -414,10 +437,7 @@ class Stage {
   // Renders it and plays it meanwhile; gives the finished video.
   async run(request) {
     this.sent = request;
-    const made = await askJson('/reel/v1/videos', {
-      method: 'POST', json: { spec: request }, signal: this.life.signal, headers: { 'Idempotency-Key': crypto.randomUUID ? crypto.randomUUID() : `page-${Math.random()}` },
-    });
-    return this.follow(made.video);
+    return this.follow((await order({ spec: request }, this.life.signal)).video);
   }
   async follow(video) {
     this.id = idOf(video);
@@ -462,6 +482,7 @@ class Stage {
   }
   // Browsers play by themselves only what is muted, so that sound waits for a click.
   hear(on) {
+    if (on) stages.filter((stage) => stage !== this).forEach((stage) => { stage.video.muted = true; });
     this.video.muted = !on;
     this.showSpeaker();
   }
@@ -522,7 +543,7 @@ class Stage {
     for (const notice of video.notices || []) text.push(notice.message);
     this.find('.left').textContent = text.join(' · ');
     this.find('.cancel').hidden = true;
-    for (const name of ['download', 'again', 'curl', 'reel']) this.find(`.${name}`).hidden = false;
+    for (const name of ['download', 'again', 'delete', 'curl', 'reel']) this.find(`.${name}`).hidden = false;
     this.find('.promote').hidden = !video.spec.stopAfterPass || !(new Date(video.stateExpireTime || 0) > Date.now());
     this.bill(stats);
     loadRecent();
@@ -538,6 +559,7 @@ class Stage {
     this.find('.error').textContent = error.message;
     this.find('.cancel').hidden = true;
     this.find('.again').hidden = !this.sent;
+    this.find('.delete').hidden = !this.id;
   }
   bill(stats) {
     const parts = (stats.parts || []).filter((part) => seconds(part.time) > 0);
@@ -577,10 +599,33 @@ class Stage {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
+  async remove() {
+    if (!confirm('Delete this video and its file?')) return;
+    try {
+      await ask(`/reel/v1/videos/${this.id}`, { method: 'DELETE' });
+    } catch (error) {
+      this.find('.error').textContent = error.message;
+      return;
+    }
+    this.close();
+    stages = stages.filter((stage) => stage !== this);
+    if (!stages.length) clearStages();
+    loadRecent();
+  }
   again() {
     const { seed, ...rest } = this.sent;
-    make(rest, this.find('h2').textContent);
+    this.goOn(rest);
   }
+  // In a row the next one takes this one's place, and the others stay.
+  goOn(request) {
+    make(request, this.title, stages.length > 1 ? this : undefined);
+  }
+}
+
+// Asked again with the same key, it makes nothing new.
+function order(wanted, signal) {
+  const key = crypto.randomUUID ? crypto.randomUUID() : `page-${Math.random()}`;
+  return askJson('/reel/v1/videos', { method: 'POST', json: wanted, signal, headers: { 'Idempotency-Key': key } });
 }
 
 const number = (text) => ({ number: text });
@@ -644,14 +689,50 @@ let stages = [];
 function clearStages() {
   for (const stage of stages) stage.close();
   stages = [];
+  byId('stages').classList.remove('row');
+  byId('row-title').hidden = true;
   byId('pair-table').replaceChildren();
 }
 
-async function make(request, title = request.prompt) {
+// One call for several: a row of videos that play in step.
+async function makeRow(request, videos) {
   clearStages();
   clearErrors();
-  const stage = new Stage(title);
-  stages.push(stage);
+  byId('make').disabled = true;
+  try {
+    const made = (await order({ spec: request, count: videos })).videos;
+    byId('stages').classList.add('row');
+    byId('row-title').textContent = request.prompt;
+    byId('row-title').hidden = false;
+    await Promise.all(made.map(async (video) => {
+      const stage = new Stage(request.prompt, `Seed ${video.spec.seed}`, (node) => byId('stages').append(node));
+      stages.push(stage);
+      stage.sent = request;
+      try {
+        await stage.follow(video);
+      } catch (error) {
+        if (!stage.life.signal.aborted) stage.broken(error);
+      }
+    }));
+  } catch (error) {
+    showError(error, true);
+  } finally {
+    byId('make').disabled = false;
+    loadRecent();
+  }
+}
+
+// `instead`: the stage whose place it takes, beside others that stay.
+async function make(request, title = request.prompt, instead = undefined) {
+  if (!instead) clearStages();
+  clearErrors();
+  const stage = instead ? new Stage(title, instead.find('h2').textContent, (node) => instead.node.replaceWith(node)) : new Stage(title);
+  if (instead) {
+    instead.close();
+    stages = stages.map((one) => one === instead ? stage : one);
+  } else {
+    stages.push(stage);
+  }
   byId('make').disabled = true;
   try {
     await stage.run(request);
@@ -667,17 +748,6 @@ async function make(request, title = request.prompt) {
   } finally {
     byId('make').disabled = false;
   }
-}
-
-function together(videos) {
-  const [first, second] = videos;
-  for (const kind of ['play', 'pause', 'seeked']) {
-    first.addEventListener(kind, () => {
-      if (Math.abs(second.currentTime - first.currentTime) > 0.05) second.currentTime = first.currentTime;
-      if (first.paused) second.pause(); else second.play().catch(() => {});
-    });
-  }
-  second.currentTime = first.currentTime = 0;
 }
 
 function pairTable(results) {
@@ -715,7 +785,6 @@ async function comparePair() {
       stages.push(stage);
       results.unshift(await stage.run({ ...request, kernels: { profile } }));
     }
-    together(stages.map((stage) => stage.video).reverse());
     pairTable(results);
   } catch (error) {
     const last = stages[stages.length - 1];
@@ -832,7 +901,7 @@ for (const id of FIELDS) {
 byId('ask').addEventListener('input', estimateSoon);
 byId('ask').addEventListener('submit', (event) => {
   event.preventDefault();
-  make(spec());
+  if (count() > 1) makeRow(spec(), count()); else make(spec());
 });
 byId('prompt').addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && !event.shiftKey) {

@@ -130,6 +130,21 @@ func useLeaving(client reelv1.VideoServiceClient, folder string) {
 	check(status.Code(err) == codes.Canceled, "the job that was left goes on", err)
 }
 
+// Several of one prompt are one call, and files like any others once they are finished.
+func useSeveral(client reelv1.VideoServiceClient, folder string) {
+	made, err := client.CreateVideo(context.Background(), &reelv1.CreateVideoRequest{Spec: request(256, 9).Spec, Count: 3})
+	check(err == nil && len(made.Videos) == 3, "several", err)
+	for i, video := range made.Videos {
+		check(video.Spec.GetSeed() == uint64(7+i), "seeds", video.Spec.GetSeed())
+		stream, err := client.WatchVideo(context.Background(), &reelv1.WatchVideoRequest{Name: video.Name, WithoutMedia: true})
+		for err == nil {
+			_, err = stream.Recv()
+		}
+		_, err = reel.Download(context.Background(), client, video.Name, filepath.Join(folder, filepath.Base(video.Name)+".mp4"))
+		check(err == nil, "download", err)
+	}
+}
+
 func main() {
 	client, folder := connect(os.Args[1]), os.Args[3]
 	video := save(client, request(256, 25), filepath.Join(folder, "a.mp4"))
@@ -137,6 +152,7 @@ func main() {
 	useRefusal(client, folder)
 	usePaths(client, video, folder)
 	useLeaving(client, folder)
+	useSeveral(client, folder)
 	large := save(connect(os.Args[2]), request(512, 49), filepath.Join(folder, "cut.mp4"))
 	check(large.Media.SizeBytes > 300_000, "too small to be cut", large.Media.SizeBytes)
 }

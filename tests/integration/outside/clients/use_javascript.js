@@ -60,6 +60,9 @@ await assert.rejects(reel.get('videos/nothing'), { http: 404, reason: 'VIDEO_NOT
 assert.equal((await reel.get(video.name)).name, video.name);
 assert((await reel.estimate(SPEC)).admissible);
 assert((await reel.models())[0].isDefault);
+const several = await reel.createAll({ ...SPEC, seed: '7' }, 3);
+assert.deepEqual(several.map((one) => one.spec.seed), ['7', '8', '9']);
+assert.equal(new Set(several.map((one) => one.name)).size, 3);
 assert((await reel.info()).version);
 assert((await reel.kernels()).ops.length > 0);
 

@@ -37,6 +37,8 @@ def use_client(server, folder):
         assert video.name in [v.name for v in reel.list()]
         assert reel.estimate("a red circle", **SPEC).admissible
         assert reel.models()[0].is_default
+        several = reel.create_all("a red circle", 3, **SPEC | {"seed": 7})
+        assert [v.spec.seed for v in several] == [7, 8, 9] and len({v.name for v in several}) == 3
         check_leaving(reel)
         reel.delete(video.name)
         assert video.name not in [v.name for v in reel.list()]

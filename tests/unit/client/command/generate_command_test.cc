@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "tests/unit/client/command/command_fixture.h"
 
@@ -73,6 +74,58 @@ TEST_F(GenerateTest, AsksForADraftAndForTheRestOfIt) {
   const v1::GenerateVideoRequest request = server_.asked().generates.at(1);
   EXPECT_EQ(request.spec().ShortDebugString(), "source { video: \"videos/m-1\" promote { } }");
   EXPECT_EQ(request.labels().at("a"), "b");
+}
+
+TEST_F(GenerateTest, WritesSeveralOfOneCallAndWithoutReelFramesNoSheet) {
+  const std::string stem = folder_ + "/fox";
+  EXPECT_EQ(Run({"generate", "a fox", "--count", "3", "--seed", "7", "--label", "a=b", "-o",
+                 stem + ".mp4"}),
+            0)
+      << err_;
+  EXPECT_EQ(out_, stem + "-1.mp4\n" + stem + "-2.mp4\n" + stem + "-3.mp4\n");
+  for (const char* const number : {"1", "2", "3"}) {
+    EXPECT_EQ(ReadAll(absl::StrCat(stem, "-", number, ".mp4")), server_.media());
+  }
+  EXPECT_NE(err_.find("reel-frames is not installed beside reel"), std::string::npos) << err_;
+  v1::CreateVideoRequest request = server_.asked().creates.at(0);
+  EXPECT_FALSE(request.request_id().empty()) << "asked again, it makes no others";
+  request.clear_request_id();
+  EXPECT_EQ(request.ShortDebugString(),
+            "spec { prompt: \"a fox\" seed: 7 } labels { key: \"a\" value: \"b\" } count: 3");
+  EXPECT_TRUE(server_.asked().generates.empty());
+  EXPECT_EQ(Run({"--json", "generate", "a fox", "--count", "2", "-o", stem + ".mp4"}), 0) << err_;
+  EXPECT_EQ(out_.find("{\"videos\":[{\"video\":{"), 0U) << out_;
+  EXPECT_NE(out_.find("\"path\":\"" + stem + "-2.mp4\"}]}"), std::string::npos) << out_;
+}
+
+TEST_F(GenerateTest, OfSeveralOneThatFailsKeepsNoOtherBack) {
+  fakes::Trouble fails;
+  fails.end = fakes::MakeRefusal(13, "NUMERICAL_FAULT", "The model computed NaN.");
+  server_.Play({fails});
+  const std::string stem = folder_ + "/fox";
+  EXPECT_EQ(Run({"generate", "a fox", "--count", "2", "-o", stem + ".mp4"}), 7);
+  EXPECT_EQ(out_, stem + "-2.mp4\n");
+  EXPECT_FALSE(fs::exists(stem + "-1.mp4"));
+  EXPECT_NE(err_.find("The model computed NaN."), std::string::npos) << err_;
+}
+
+TEST_F(GenerateTest, SeveralGoToFilesOnly) {
+  EXPECT_EQ(Run({"generate", "x", "--count", "2", "-o", "-"}, "/dev/null"), 2);
+  EXPECT_EQ(Run({"generate", "x", "--count", "0", "-o", folder_ + "/a.mp4"}), 2);
+  EXPECT_EQ(
+      Run({"generate", "x", "--count", "2", "--trace", folder_ + "/t", "-o", folder_ + "/a.mp4"}),
+      2);
+  EXPECT_TRUE(server_.asked().creates.empty());
+}
+
+TEST_F(GenerateTest, SendsArmsStrengthAndTheDecodersTimestep) {
+  EXPECT_EQ(Run({"generate", "x", "--experiment", "norms", "--arm", "new", "--denoise-strength",
+                 "0.5", "--decode-timestep", "0.05", "-o", folder_ + "/a.mp4"}),
+            0)
+      << err_;
+  EXPECT_EQ(server_.asked().generates.at(0).spec().ShortDebugString(),
+            "prompt: \"x\" denoise_strength: 0.5 decode_timestep: 0.05 kernels { experiment: "
+            "\"norms\" arm: \"new\" }");
 }
 
 TEST_F(GenerateTest, LeavesDefaultsToTheServer) {

@@ -16,6 +16,16 @@ TEST_F(JobCommandsTest, CreatePrintsTheNameAlone) {
   EXPECT_TRUE(server_.asked().creates.at(1).validate_only());
 }
 
+TEST_F(JobCommandsTest, CreatePrintsTheNameOfEachOfSeveral) {
+  EXPECT_EQ(Run({"create", "x", "--count", "2"}), 0);
+  EXPECT_EQ(out_, "videos/fake1\nvideos/fake1\n");
+  EXPECT_EQ(server_.asked().creates.at(0).count(), 2);
+  EXPECT_EQ(Run({"create", "x", "--count", "2", "--validate-only"}), 0);
+  EXPECT_EQ(out_, "valid\n");
+  EXPECT_EQ(Run({"estimate", "x", "--count", "3"}), 0);
+  EXPECT_EQ(server_.asked().estimates.at(0).count(), 3);
+}
+
 TEST_F(JobCommandsTest, CancelGoesOnAfterANameThatIsUnknown) {
   EXPECT_EQ(Run({"cancel", "other", "fake1"}), 8);
   EXPECT_EQ(out_, "videos/fake1  running\n");

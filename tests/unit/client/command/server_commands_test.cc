@@ -28,6 +28,17 @@ TEST_F(ServerCommandsTest, AWorkerIsPutBackIntoService) {
   EXPECT_EQ(Run({"restore"}), 2);
 }
 
+TEST_F(ServerCommandsTest, AModelIsLoadedAndTakenOutOfService) {
+  EXPECT_EQ(Run({"load", "testcard"}), 0);
+  EXPECT_EQ(out_.find("testcard  loads"), 0U) << out_;
+  EXPECT_EQ(Run({"unload", "testcard"}), 0);
+  EXPECT_EQ(out_.find("testcard  takes no more requests"), 0U) << out_;
+  EXPECT_EQ(Run({"--json", "load", "testcard"}), 0);
+  EXPECT_NE(out_.find("MODEL_STATE_LOADING"), std::string::npos) << out_;
+  EXPECT_EQ(Run({"unload", "nothing"}), 8);
+  EXPECT_EQ(Run({"load"}), 2);
+}
+
 TEST_F(ServerCommandsTest, APluginThatWasRefusedIsListedWithTheReason) {
   EXPECT_EQ(Run({"kernels"}), 0);
   const size_t row = out_.find("mine");

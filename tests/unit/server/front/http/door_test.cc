@@ -71,6 +71,24 @@ TEST(Door, NativeRoutesAnswerAsTheirRpcs) {
   EXPECT_EQ(experiments["experiments"][0]["arms"][0]["videos"], "30");
 }
 
+TEST(Door, AdminsLoadAndUnloadModels) {
+  DoorSite site(DoorLimits(), std::make_unique<Authorizer>(*TokenTable::Parse(
+                                  HashLine("root", "lab admin") + HashLine("use", "lab user"))));
+  auto client = site.Client();
+  const auto post = [&](const std::string& path, const char* token) {
+    return client.Post(path, {{"Authorization", std::string("Bearer ") + token}}, "", kJson);
+  };
+  const auto loads = post("/reel/v1/models/LTX-Video_0.9:load", "root");
+  ASSERT_EQ(loads->status, 200) << loads->body;
+  const auto model = nlohmann::json::parse(loads->body)["model"];
+  EXPECT_EQ(model["name"], "LTX-Video_0.9");
+  EXPECT_EQ(model["state"], "MODEL_STATE_LOADING");
+  const auto goes = post("/reel/v1/models/lab:unload", "root");
+  EXPECT_EQ(nlohmann::json::parse(goes->body)["model"]["state"], "MODEL_STATE_UNLOADED");
+  EXPECT_EQ(post("/reel/v1/models/lab:unload", "use")->status, 403);
+  EXPECT_EQ(client.Get("/reel/v1/models/lab:load")->status, 405);
+}
+
 TEST(Door, OfSeveralVideosOneCallAnswersWithAll) {
   DoorSite site;
   site.jobs.Add("lab-1");

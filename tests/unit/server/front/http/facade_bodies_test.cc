@@ -19,10 +19,10 @@ std::shared_ptr<ScriptedJob> RunningJob() {
   return job;
 }
 
-TEST(VideoOnceFinal, WaitsForTheEndOrTheTime) {
+TEST(VideosOnceFinal, WaitsForTheEndOrTheTime) {
   for (const bool late : {false, true}) {
     const auto job = RunningJob();
-    VideoOnceFinal body(job, JsonReply(""), "");
+    VideosOnceFinal body({job}, JsonReply(""), "");
     std::string bytes;
     absl::Status end;
     EXPECT_EQ(body.Next(bytes, end), StreamStep::kWait);
@@ -37,6 +37,20 @@ TEST(VideoOnceFinal, WaitsForTheEndOrTheTime) {
     EXPECT_EQ(body.Next(bytes, end), StreamStep::kEnd);
     EXPECT_TRUE(end.ok());
   }
+}
+
+TEST(VideosOnceFinal, OfSeveralWaitsForTheLast) {
+  const auto first = RunningJob(), second = RunningJob();
+  VideosOnceFinal body({first, second}, JsonReply(""), "");
+  std::string bytes;
+  absl::Status end;
+  first->Succeed();
+  EXPECT_EQ(body.Next(bytes, end), StreamStep::kWait);
+  second->Succeed();
+  ASSERT_EQ(body.Next(bytes, end), StreamStep::kMessage);
+  const auto reply = nlohmann::json::parse(bytes);
+  EXPECT_EQ(reply["num_outputs"], 2);
+  EXPECT_EQ(reply["videos"][1]["status"], "completed");
 }
 
 TEST(FinishedMedia, SaysNothingBeforeTheEnd) {

@@ -69,6 +69,8 @@ TEST(FacadeFields, SayTheSameAsJsonAndAsForms) {
   EXPECT_EQ(spec.seed(), 7U);
   EXPECT_EQ(spec.kernels().profile(), "reference");
   EXPECT_EQ(json->request.timeout().nanos(), 500'000'000);
+  EXPECT_EQ(json->request.count(), 1);
+  EXPECT_EQ(form->request.count(), 1);
   EXPECT_EQ(json->notice, "");
 }
 
@@ -209,8 +211,9 @@ TEST(FacadeFields, WhatCannotBeMeantIsRefusedByName) {
   };
   for (const Case& c :
        {Case{R"("promt": "y")", "promt: there is no such field; the nearest is prompt"},
-        Case{R"("n": 2)", "n: is not supported"}, Case{R"("enable_teacache": true)", "teacache"},
-        Case{R"("size": "256")", "size: must be"}, Case{R"("size": "0x64")", "size: must be"},
+        Case{R"("n": 17)", "n: must be a whole number, 1 to 16"}, Case{R"("n": 0)", "n: must be"},
+        Case{R"("enable_teacache": true)", "teacache"}, Case{R"("size": "256")", "size: must be"},
+        Case{R"("size": "0x64")", "size: must be"},
         Case{R"("size": "64x64", "width": 32)", "size: is not what width"},
         Case{R"("seed": -1)", "seed: must be a whole number"},
         Case{R"("num_frames": 1.5)", "num_frames: must be a whole number"},

@@ -63,6 +63,23 @@ TEST_F(FacadeSite, VideosAreCreatedFromThreeKindsOfBodies) {
   }
 }
 
+TEST_F(FacadeSite, SeveralOfOnePromptComeWithTheFirst) {
+  site_.jobs.Add("lab-2");
+  const auto made = client_.Post("/v1/videos", R"({"prompt": "x", "n": 2})", kAskType);
+  ASSERT_EQ(made->status, 200) << made->body;
+  const json reply = json::parse(made->body);
+  EXPECT_EQ(reply["id"], "lab-1");
+  EXPECT_EQ(reply["num_outputs"], 2);
+  EXPECT_EQ(reply["videos"][0]["id"], "lab-1");
+  EXPECT_EQ(reply["videos"][1]["id"], "lab-2");
+  EXPECT_EQ(site_.jobs.WaitForCreate().count, 2);
+  EXPECT_EQ(Refusal(client_.Post("/v1/videos", R"({"prompt": "x", "n": 17})", kAskType)),
+            "400 INVALID_REQUEST n");
+  // Its reply is one file.
+  EXPECT_EQ(Refusal(client_.Post("/v1/videos/sync", R"({"prompt": "x", "n": 2})", kAskType)),
+            "400 INVALID_REQUEST n");
+}
+
 TEST_F(FacadeSite, ErrorsHaveTheShapeOfThatApi) {
   const auto wrong = client_.Post("/v1/videos", R"({"prompt": "x", "fps": "y"})", kAskType);
   EXPECT_EQ(Refusal(wrong), "400 INVALID_REQUEST fps");

@@ -8,9 +8,9 @@ namespace {
 
 TEST(FacadeWords, ForeignOnesCountOnlyIfTheyAskForSomething) {
   for (const std::string& word : FacadeWords()) EXPECT_EQ(FindForeignWord(word), nullptr) << word;
-  const ForeignWord* count = FindForeignWord("n");
+  const ForeignWord* count = FindForeignWord("num_outputs_per_prompt");
   ASSERT_NE(count, nullptr);
-  EXPECT_FALSE(IsFacadeWord("n"));
+  EXPECT_FALSE(IsFacadeWord("num_outputs_per_prompt"));
   EXPECT_TRUE(AsksForNothing(*count, "1"));
   EXPECT_TRUE(AsksForNothing(*count, "null"));
   EXPECT_FALSE(AsksForNothing(*count, "2"));
