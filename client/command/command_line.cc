@@ -42,6 +42,8 @@ void AddCommands(CLI::App& app, Action& action) {
   AddGenerate(app, action);
   AddPromote(app, action);
   AddAgain(app, action);
+  AddExtend(app, action);
+  AddRetake(app, action);
   AddCreate(app, action);
   AddWatch(app, action);
   AddDownload(app, action);

@@ -89,8 +89,9 @@ constexpr ReasonHint kHints[] = {
      "Use a new --request-id for another spec, or leave it out: a random one is used."},
     {"VIDEO_NOT_READY", "`reel watch NAME -o FILE` waits until it is finished, and writes it."},
     {"STATE_GONE",
-     "Make the video again: `reel generate --draft` keeps what `reel promote` needs."},
-    {"STATE_NOT_FOR_MODEL", "Make the draft again with the model as it is served now."},
+     "Make the video again: `reel generate` keeps what is needed of it with --draft or "
+     "--keep-state."},
+    {"STATE_NOT_FOR_MODEL", "Make the video again with the model as it is served now."},
     {"VIDEO_NOT_FINAL", "Cancel it first: `reel cancel NAME`."},
     {"DEADLINE_UNREACHABLE", "Allow more time with --timeout, or ask for fewer steps or frames."},
     {"DEADLINE_PASSED", "Allow more time with --timeout, or ask for fewer steps or frames."},

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,6 +24,8 @@
 
 namespace reel::client {
 namespace {
+
+constexpr double kMostRetakeSeconds = 86'400;
 
 // How a video is followed, and where it goes.
 struct RenderFlags {
@@ -226,6 +230,104 @@ void AddAgain(CLI::App& app, Action& action) {
   command.callback([flags, &action] {
     action = [flags](Session& session) {
       return RenderAgain(session, flags->file, flags->spec, flags->render);
+    };
+  });
+}
+
+namespace {
+
+// A video that another one goes on from, and what the new one is to be.
+struct GoOnFlags {
+  std::string video, prompt, preset;
+  std::optional<uint64_t> seed;
+  int steps = 0;
+  bool keep_state = false;
+  RenderFlags render;
+
+  void AddTo(CLI::App& command);
+  v1::VideoSpec Spec() const;
+};
+
+void GoOnFlags::AddTo(CLI::App& command) {
+  command.add_option("video", video, "Name of the video, which has kept its state: videos/...")
+      ->required();
+  command.add_option("prompt", prompt, "Text that describes the new part; default: the video's");
+  command.add_option("--preset", preset, "A preset of one pass; default: as the video was made")
+      ->check(WhyEmpty);
+  command.add_option("--steps,--num-inference-steps", steps, "Denoising steps")
+      ->check(WhyNotAboveZero);
+  command.add_option("--seed", seed, "The server picks one if left out")->check(WhyNotSeed);
+  command.add_flag("--keep-state", keep_state, "Keep what others need to go on from this one");
+  render.AddTo(command);
+}
+
+v1::VideoSpec GoOnFlags::Spec() const {
+  v1::VideoSpec spec;
+  spec.set_prompt(prompt);
+  spec.set_preset(preset);
+  spec.set_num_inference_steps(steps);
+  if (seed) spec.set_seed(*seed);
+  if (keep_state) spec.set_keep_state(true);
+  spec.mutable_source()->set_video(FullName(video));
+  return spec;
+}
+
+}  // namespace
+
+void AddExtend(CLI::App& app, Action& action) {
+  struct Flags {
+    GoOnFlags go_on;
+    int frames = 0, overlap = 0;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand(
+      "extend", "Go on behind a video: a clip that begins with its last frames");
+  flags->go_on.AddTo(command);
+  command.add_option("--frames", flags->frames, "New frames, 8k for LTX-Video")
+      ->required()
+      ->check(WhyNotAboveZero);
+  command
+      .add_option("--overlap", flags->overlap,
+                  "So many of its last frames come first, 8k + 1; default 25")
+      ->check(WhyNotAboveZero);
+  command.callback([flags, &action] {
+    action = [flags](Session& session) {
+      v1::VideoSpec spec = flags->go_on.Spec();
+      v1::Extend& extend = *spec.mutable_source()->mutable_extend();
+      extend.set_num_frames(flags->frames);
+      extend.set_overlap_frames(flags->overlap);
+      return Render(session, spec, flags->go_on.render);
+    };
+  });
+}
+
+void AddRetake(CLI::App& app, Action& action) {
+  struct Flags {
+    GoOnFlags go_on;
+    double from = 0, to = 0;
+    bool keep_pictures = false, keep_sound = false;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command =
+      *app.add_subcommand("retake", "Make a stretch of a video anew, and hold the rest as it is");
+  flags->go_on.AddTo(command);
+  const CLI::Range seconds(0.0, kMostRetakeSeconds);
+  command.add_option("--from", flags->from, "Seconds; default 0")->check(seconds);
+  command.add_option("--to", flags->to, "Seconds, at most the video's length")
+      ->required()
+      ->check(seconds);
+  command.add_flag("--keep-sound", flags->keep_sound, "Make only the pictures of the stretch anew")
+      ->excludes(command.add_flag("--keep-pictures", flags->keep_pictures,
+                                  "Make only the sound of the stretch anew"));
+  command.callback([flags, &action] {
+    action = [flags](Session& session) {
+      v1::VideoSpec spec = flags->go_on.Spec();
+      v1::Retake& retake = *spec.mutable_source()->mutable_retake();
+      *retake.mutable_begin() = ToProto(absl::Seconds(flags->from));
+      *retake.mutable_end() = ToProto(absl::Seconds(flags->to));
+      retake.set_keep_pictures(flags->keep_pictures);
+      retake.set_keep_sound(flags->keep_sound);
+      return Render(session, spec, flags->go_on.render);
     };
   });
 }

@@ -69,6 +69,8 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   if (use == SpecUse::kVideo) {
     command.add_flag("--draft", draft_,
                      "Make only the first pass of the preset; `reel promote` makes the rest");
+    command.add_flag("--keep-state", keep_state_,
+                     "Keep what `reel extend` and `reel retake` need of the video");
     command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   }
   AddFileFlags(command);
@@ -127,6 +129,7 @@ v1::VideoSpec SpecFlags::Values() const {
   if (no_sound_) spec.set_sound(false);
   if (loudness_) spec.set_normalise_loudness(*loudness_);
   if (draft_) spec.set_stop_after_pass(1);
+  if (keep_state_) spec.set_keep_state(true);
   if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);
   if (!experiment_.empty()) spec.mutable_kernels()->set_experiment(experiment_);
   if (!arm_.empty()) spec.mutable_kernels()->set_arm(arm_);

@@ -52,7 +52,7 @@ class SpecFlags {
 
   int width_ = 0, height_ = 0, frames_ = 0, steps_ = 0, preview_every_ = 0;
   double fps_ = 0;
-  bool no_sound_ = false, draft_ = false;
+  bool no_sound_ = false, draft_ = false, keep_state_ = false;
   std::optional<std::string> negative_prompt_;
   std::string model_, prompt_, preset_, profile_, experiment_, arm_, worker_;
 };

@@ -128,6 +128,44 @@ TEST_F(GenerateTest, SendsArmsStrengthAndTheDecodersTimestep) {
             "\"norms\" arm: \"new\" }");
 }
 
+TEST_F(GenerateTest, GoesOnBehindAVideoThatKeptItsState) {
+  EXPECT_EQ(Run({"generate", "a fox", "--keep-state", "-o", folder_ + "/a.mp4"}), 0) << err_;
+  EXPECT_EQ(server_.asked().generates.at(0).spec().ShortDebugString(),
+            "prompt: \"a fox\" keep_state: true");
+  EXPECT_EQ(
+      Run({"extend", "m-1", "it runs", "--frames", "72", "--keep-state", "-o", folder_ + "/b.mp4"}),
+      0)
+      << err_;
+  EXPECT_EQ(server_.asked().generates.at(1).spec().ShortDebugString(),
+            "prompt: \"it runs\" keep_state: true "
+            "source { video: \"videos/m-1\" extend { num_frames: 72 } }");
+  EXPECT_EQ(Run({"extend", "m-1", "--frames", "8", "--overlap", "9", "--seed", "0", "--preset", "p",
+                 "--steps", "3", "-o", folder_ + "/c.mp4"}),
+            0)
+      << err_;
+  EXPECT_EQ(server_.asked().generates.at(2).spec().ShortDebugString(),
+            "num_inference_steps: 3 seed: 0 preset: \"p\" "
+            "source { video: \"videos/m-1\" extend { num_frames: 8 overlap_frames: 9 } }");
+  EXPECT_EQ(Run({"extend", "m-1", "-o", folder_ + "/d.mp4"}), 2) << "how far?";
+}
+
+TEST_F(GenerateTest, MakesAStretchOfAVideoAnew) {
+  EXPECT_EQ(Run({"retake", "m-1", "--from", "1.5", "--to", "3", "--keep-sound", "-o",
+                 folder_ + "/a.mp4"}),
+            0)
+      << err_;
+  EXPECT_EQ(server_.asked().generates.at(0).spec().ShortDebugString(),
+            "source { video: \"videos/m-1\" retake { begin { seconds: 1 nanos: 500000000 } "
+            "end { seconds: 3 } keep_sound: true } }");
+  const std::vector<std::string> whole = {"retake", "m-1", "a wolf", "--to", "3"};
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--from", "-1"}, {"--keep-sound", "--keep-pictures"}}) {
+    std::vector<std::string> line = whole;
+    line.insert(line.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(Run(line), 2) << wrong.at(0);
+  }
+}
+
 TEST_F(GenerateTest, LeavesDefaultsToTheServer) {
   EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4"}), 0);
   v1::GenerateVideoRequest request = server_.asked().generates.at(0);
