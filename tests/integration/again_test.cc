@@ -34,8 +34,9 @@ class AgainTest : public ::testing::Test {
   }
 
   ReelServer server_{
-      {.config =
-           "models { name: 'testcard' test_card { step_time { nanos: 1000000 } sound: true } }"}};
+      {"models { name: 'testcard' test_card { step_time { nanos: 1000000 } sound: true } }",
+       {},
+       ""}};
   const testing::TempFolder folder_;
 };
 

@@ -246,7 +246,9 @@ class FitModel : public ::testing::Test {
 TEST_F(FitModel, IsPlannedWhereASizeOrAPlaceIsNamed) {
   EXPECT_TRUE(WantsPlan(options_));
   EXPECT_FALSE(WantsPlan({}));
-  EXPECT_TRUE(WantsPlan({.weights_form = WeightsForm::kE4m3}));
+  LoadOptions in_codes;
+  in_codes.weights_form = WeightsForm::kE4m3;
+  EXPECT_TRUE(WantsPlan(in_codes));
   LoadOptions placed;
   placed.offload.text = Place::kHost;
   EXPECT_TRUE(WantsPlan(placed));

@@ -63,7 +63,7 @@ TEST(WarmUpSizes, LeaveOutWhatDoesNotFitBesideTheWeights) {
   card.memory.clip_pixel = 1;
   const int64_t of_default = int64_t{704} * 480 * 97, of_largest = int64_t{1216} * 704 * 121;
   const auto sizes_on = [&](int64_t left) {
-    card.fit = FitPlan{.usable = 1000 + left};
+    card.fit.emplace().usable = 1000 + left;
     card.weight_bytes = 1000;
     return UsualWarmUpSizes(card).size();
   };
