@@ -20,9 +20,10 @@
 namespace reel::model::ltx {
 namespace {
 
-// Of the velocities' standard deviation. Processors without AVX2 sum in another order: 2.3e-6
-// there, 1.4e-6 with it.
-constexpr double kAdapterBound = 3e-6;
+// Of the velocities' standard deviation, as the transformer's own goldens have it. Processors sum
+// in other orders: 1.4e-6 to 2.6e-6 with AVX-512 and without AVX2, up to 7.7e-6 with AVX2 on one
+// Xeon.
+constexpr double kAdapterBound = 1e-5;
 
 std::string AdapterFileOf(const std::string& name) {
   return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/adapters/ltx/" + name +
