@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/job_table.h"
 
+#include <algorithm>
+
 namespace reel::front {
 
 ActiveJob& JobTable::Add(ActiveJob job) {
@@ -10,7 +12,10 @@ ActiveJob& JobTable::Add(ActiveJob job) {
   job.clock.Enter(is_reserved ? model::RunPart::kAccept : model::RunPart::kQueue, job.last_event);
   std::string id = job.id;
   const auto [added, is_new] = jobs_.emplace(std::move(id), std::move(job));
-  if (is_new) by_id_.emplace(added->first, &added->second);
+  if (is_new) {
+    by_id_.emplace(added->first, &added->second);
+    all_.insert(PlaceOf(added->first), &added->second);
+  }
   return added->second;
 }
 
@@ -19,6 +24,7 @@ void JobTable::Remove(const std::string& id) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
   by_id_.erase(found->first);
+  all_.erase(PlaceOf(id));
   jobs_.erase(found);
 }
 
@@ -32,11 +38,10 @@ ActiveJob* JobTable::FindAttempt(const std::string& id, int attempt) {
   return job != nullptr && job->attempt == attempt ? job : nullptr;
 }
 
-std::vector<const PlannedJob*> JobTable::Planned() const {
-  std::vector<const PlannedJob*> jobs;
-  jobs.reserve(jobs_.size());
-  for (const auto& [id, job] : jobs_) jobs.push_back(&job);
-  return jobs;
+std::vector<const ActiveJob*>::const_iterator JobTable::PlaceOf(const std::string& id) const {
+  return std::lower_bound(
+      all_.begin(), all_.end(), id,
+      [](const ActiveJob* job, const std::string& other) { return job->id < other; });
 }
 
 ActiveJob* JobTable::FindOf(const Reach& reach, const std::string& id) {

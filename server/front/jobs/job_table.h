@@ -81,8 +81,10 @@ class JobTable {
   bool TakeChanged() { return std::exchange(changed_, false); }
   bool changed() const { return changed_; }
 
-  // All of them, ordered by their ids.
-  std::vector<const PlannedJob*> Planned() const;
+  // All of them, ordered by their ids. As addresses in a row, since every decision walks through
+  // them several times.
+  const std::vector<const ActiveJob*>& all() const { return all_; }
+  std::vector<const PlannedJob*> Planned() const { return {all_.begin(), all_.end()}; }
 
   size_t size() const { return jobs_.size(); }
   auto begin() { return jobs_.begin(); }
@@ -92,10 +94,12 @@ class JobTable {
 
  private:
   void Note(ActiveJob& job, JobEvent event) const;
+  std::vector<const ActiveJob*>::const_iterator PlaceOf(const std::string& id) const;
 
   const Clock& clock_;
   std::map<std::string, ActiveJob> jobs_;
   std::unordered_map<std::string_view, ActiveJob*> by_id_;  // the same
+  std::vector<const ActiveJob*> all_;                       // the same
   int64_t added_ = 0;
   bool changed_ = false;
 };

@@ -43,15 +43,17 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
 Load LoadFigures::Of(const std::string& tenant) const {
   Load load;
   load.draining = state_.drain.closed;
-  for (const auto& [id, job] : state_.jobs) {
-    if (!job.deciding()) continue;
-    load.backlog += job.WorkerTime();
-    load.queued += job.at_worker() ? 0 : 1;
-    if (job.tenant != tenant) continue;
+  load.tenant_bytes = state_.bytes.Kept(tenant);
+  for (const ActiveJob* job : state_.jobs.all()) {
+    const bool is_own = job->tenant == tenant;
+    if (is_own) ByteQuota::Add(*job, load.tenant_bytes);
+    if (!job->deciding()) continue;
+    load.backlog += job->WorkerTime();
+    load.queued += job->at_worker() ? 0 : 1;
+    if (!is_own) continue;
     ++load.tenant_jobs;
-    load.tenant_backlog += job.DeviceLeft();
+    load.tenant_backlog += job->DeviceLeft();
   }
-  load.tenant_bytes = state_.bytes.Of(tenant);
   load.tenant_device_seconds = state_.ledger.DeviceSecondsOfHour(tenant, ports_.clock.Monotonic());
   load.disk = ports_.media.Usage();
   return load;

@@ -43,14 +43,22 @@ absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, i
   return MakeError(Reason::kTenantQuota, text, details);
 }
 
-TenantBytes ByteQuota::Of(const std::string& tenant) const {
+TenantBytes ByteQuota::Kept(const std::string& tenant) const {
   TenantBytes bytes;
   bytes.allowed = TenantOf(options_, tenant).max_stored_bytes;
   bytes.held = ledger_.stored(tenant);
-  for (const auto& [id, job] : jobs_) {
-    if (job.tenant != tenant) continue;
-    bytes.held += job.condition_bytes;
-    bytes.reserved += job.reserved_bytes;
+  return bytes;
+}
+
+void ByteQuota::Add(const ActiveJob& job, TenantBytes& bytes) {
+  bytes.held += job.condition_bytes;
+  bytes.reserved += job.reserved_bytes;
+}
+
+TenantBytes ByteQuota::Of(const std::string& tenant) const {
+  TenantBytes bytes = Kept(tenant);
+  for (const ActiveJob* job : jobs_.all()) {
+    if (job->tenant == tenant) Add(*job, bytes);
   }
   return bytes;
 }

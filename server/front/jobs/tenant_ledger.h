@@ -73,6 +73,9 @@ class ByteQuota {
       : jobs_(jobs), ledger_(ledger), options_(options) {}
 
   TenantBytes Of(const std::string& tenant) const;
+  // The same in parts, for whoever walks through the jobs anyway.
+  TenantBytes Kept(const std::string& tenant) const;
+  static void Add(const ActiveJob& job, TenantBytes& bytes);
   // The file of the job has this size: a reservation below it grows. TENANT_QUOTA when the tenant
   // has no room for that; then nothing has changed.
   absl::Status Grow(ActiveJob& job, int64_t size) const;

@@ -81,8 +81,9 @@ bool AreOfOneRank(const Waiting& a, const Waiting& b, absl::Duration now) {
   return first.priority == second.priority && first.has_time && second.has_time;
 }
 
-FairLines::FairLines(absl::Span<const Waiting> waiting, const FairShare& share,
-                     absl::Duration now) {
+FairLines::FairLines(absl::Span<const Waiting> waiting, const FairShare& share, absl::Duration now,
+                     bool whole)
+    : is_sorted_(whole) {
   for (size_t i = 0; i < waiting.size(); ++i) {
     by_tenant_[waiting[i].tenant].jobs.push_back(KeyOf(waiting[i], now, i));
   }
@@ -90,7 +91,11 @@ FairLines::FairLines(absl::Span<const Waiting> waiting, const FairShare& share,
     line.tenant = tenant;
     line.virtual_time = share.virtual_time(tenant);
     line.weight = share.weight(tenant);
-    std::make_heap(line.jobs.begin(), line.jobs.end(), std::greater<>());
+    if (is_sorted_) {
+      std::sort(line.jobs.begin(), line.jobs.end(), std::greater<>());
+    } else {
+      std::make_heap(line.jobs.begin(), line.jobs.end(), std::greater<>());
+    }
     lines_.push_back(&line);
   }
   std::make_heap(lines_.begin(), lines_.end(), IsLater);
@@ -105,7 +110,7 @@ std::optional<size_t> FairLines::Next() {
   if (lines_.empty()) return std::nullopt;
   std::pop_heap(lines_.begin(), lines_.end(), IsLater);
   Line& first = *lines_.back();
-  std::pop_heap(first.jobs.begin(), first.jobs.end(), std::greater<>());
+  if (!is_sorted_) std::pop_heap(first.jobs.begin(), first.jobs.end(), std::greater<>());
   const RunKey job = first.jobs.back();
   first.jobs.pop_back();
   first.virtual_time += 1e-9 * static_cast<double>(job.device_time) / first.weight;
@@ -119,7 +124,7 @@ std::optional<size_t> FairLines::Next() {
 
 std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
                               absl::Duration now) {
-  FairLines lines(waiting, share, now);
+  FairLines lines(waiting, share, now, /*whole=*/true);
   std::vector<size_t> order;
   order.reserve(waiting.size());
   while (const auto next = lines.Next()) order.push_back(*next);

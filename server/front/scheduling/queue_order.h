@@ -88,8 +88,10 @@ bool AreOfOneRank(const Waiting& a, const Waiting& b, absl::Duration now);
 // than is asked for.
 class FairLines {
  public:
-  // Names of tenants outlive it.
-  FairLines(absl::Span<const Waiting> waiting, const FairShare& share, absl::Duration now);
+  // Names of tenants outlive it. `whole`: all of them will be asked for, so they are sorted at
+  // once.
+  FairLines(absl::Span<const Waiting> waiting, const FairShare& share, absl::Duration now,
+            bool whole = false);
   // Lines point at each other.
   FairLines(const FairLines&) = delete;
   FairLines& operator=(const FairLines&) = delete;
@@ -100,11 +102,12 @@ class FairLines {
  private:
   struct Line {
     std::string_view tenant;
-    std::vector<RunKey> jobs;  // a heap
+    std::vector<RunKey> jobs;  // a heap, or sorted: the first one at the end
     double virtual_time = 0, weight = 1;
   };
   static bool IsLater(const Line* a, const Line* b);
 
+  const bool is_sorted_;
   std::unordered_map<std::string_view, Line> by_tenant_;
   std::vector<Line*> lines_;  // a heap, since there may be as many tenants as jobs
 };

@@ -24,11 +24,15 @@ FairShare WithoutAdvances(const PlannedJobs& jobs, const FairShare& share, bool 
 // A job of it has come. `own`: that job, if the table has it.
 void WakeTenant(std::string_view tenant, const PlannedJob* own, const PlannedJobs& jobs,
                 const FairShare& share, FairShare& woken) {
+  const auto is_active = [own](const PlannedJob* job) { return job != own && job->deciding(); };
+  const bool was_awake = std::any_of(jobs.begin(), jobs.end(), [&](const PlannedJob* job) {
+    return job->tenant == tenant && is_active(job);
+  });
+  if (was_awake) return;
   std::set<std::string_view> active;
   for (const PlannedJob* job : jobs) {
-    if (job != own && job->deciding()) active.insert(job->tenant);
+    if (is_active(job)) active.insert(job->tenant);
   }
-  if (active.contains(tenant)) return;
   woken.Wake(std::string(tenant), active, WithoutAdvances(jobs, share, /*of_all=*/true));
 }
 
@@ -110,6 +114,8 @@ PlannedJobs RunOrder(const State& state, absl::Duration now) {
 PlannedJobs RunOrderWith(const Waiting& newcomer, const State& state, absl::Duration now) {
   PlannedJobs jobs;
   std::vector<Waiting> waiting;
+  jobs.reserve(state.jobs.size() + 1);
+  waiting.reserve(state.jobs.size() + 1);
   for (const PlannedJob* job : state.jobs) {
     if (!job->waits() && job->phase() != Phase::kReserved) continue;
     jobs.push_back(job);
