@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads how an MP4 file was made, by what it says itself. Without trust: files come from anywhere.
+// Reads how an MP4 file was made from the box that says so. Expects hostile bytes.
 #pragma once
 
 #include <istream>
@@ -14,7 +14,7 @@
 
 namespace reel::client {
 
-// Of a file that was made with ORIGIN_SPEC. Texts have no control characters.
+// What a file with ORIGIN_SPEC says. Its texts have no control characters.
 struct Origin {
   std::string build, device, family;
   std::string weights;                         // their SHA-256; empty without a manifest

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a file's video anew: the request that the file says, and how the new file compares.
+// Renders the video of a file again: reads the request from the file, and compares the new file
+// with it.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace reel::client {
 
-// A file that is to be made anew, as it is before: the new one may replace it.
+// A file as it is before the new one, which may replace it.
 struct FileBefore {
   std::string path;
   Origin origin;

@@ -12,7 +12,7 @@
 namespace reel::client {
 namespace {
 
-// What it has written to stdout.
+// Runs reel-frames. Returns its stdout.
 absl::StatusOr<std::string> RunFrames(const std::string& folder,
                                       const std::vector<std::string>& words,
                                       absl::string_view failure) {

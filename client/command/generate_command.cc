@@ -152,7 +152,7 @@ ExitCode Render(Session& session, const absl::StatusOr<v1::VideoSpec>& spec,
   return traced.ok() ? code : session.Fail(traced);
 }
 
-// Makes the video of a file anew, and says how the new file compares.
+// Renders the video of a file again, and compares the two files.
 ExitCode RenderAgain(Session& session, const std::string& path, const SpecFlags& spec,
                      const RenderFlags& flags) {
   const auto before = ReadFileBefore(path);

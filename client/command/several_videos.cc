@@ -55,7 +55,7 @@ class SeveralFollower {
   }
 
  private:
-  // Saves one, from its beginning; those after it are rendered meanwhile.
+  // Saves one video from its beginning; the server renders the next ones at the same time.
   ExitCode Follow(const std::string& name, size_t index, size_t count) {
     v1::WatchVideoRequest request;
     request.set_name(name);

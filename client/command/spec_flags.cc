@@ -78,7 +78,7 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
       ->check(WhyEmpty);
 }
 
-// Of the file that comes: its sound, its encoding, and what it says of itself.
+// Flags about the file: its sound, its encoding and its origin.
 void SpecFlags::AddFileFlags(CLI::App& command) {
   command.add_flag("--no-sound", no_sound_, "Leave out the sound of a model that has it");
   command.add_option("--normalise-loudness", loudness_,

@@ -27,6 +27,13 @@ struct CodedWeight {
   bool defined() const { return codes.defined(); }
 };
 
+// Codes in e4m3 of this shape, [out, in], without values.
+inline CodedWeight EmptyE4m3(at::IntArrayRef shape, at::Device device) {
+  const at::TensorOptions options(device);
+  return {at::empty(shape, options.dtype(at::kFloat8_e4m3fn)),
+          at::empty({shape[0]}, options.dtype(at::kFloat))};
+}
+
 // Scales of a linear layer with a GELU behind it. One for all rows of x, known before they are
 // made; one for the weight; one for the output, which no value can exceed.
 struct E4m3Gelu {

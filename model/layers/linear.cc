@@ -37,13 +37,6 @@ CodedWeight CodesOfRows(const at::Tensor& weight) {
   return {(wide / scale.unsqueeze(1)).to(at::kFloat8_e4m3fn), scale};
 }
 
-// Of a model that is looked at alone.
-CodedWeight WithoutValues(const at::Tensor& weight) {
-  const auto options = weight.options();
-  return {at::empty(weight.sizes(), options.dtype(at::kFloat8_e4m3fn)),
-          at::empty({weight.size(0)}, options.dtype(at::kFloat))};
-}
-
 // What no output can exceed: the bound of a norm's row, by Cauchy and Schwarz.
 double ReachOf(const at::Tensor& weight, const at::Tensor& bias) {
   const double row = std::sqrt(static_cast<double>(weight.size(1))) * kMostModulation;
@@ -75,8 +68,7 @@ Linear EmptyLinear(const Weights& weights, int64_t in, int64_t out, Stored store
   const auto options = at::TensorOptions(weights.device()).dtype(weights.dtype());
   Linear linear;
   if (stored.codes) {
-    linear.e4m3 = {at::empty({out, in}, options.dtype(at::kFloat8_e4m3fn)),
-                   at::empty({out}, options.dtype(at::kFloat))};
+    linear.e4m3 = EmptyE4m3({out, in}, weights.device());
     linear.multiplies_codes = false;
   } else {
     linear.weight = at::empty({out, in}, options);
@@ -156,7 +148,7 @@ at::Tensor Linear::Product(const Ops& ops, const Rows& x) const {
 void Linear::MakeE4m3() {
   multiplies_codes = true;
   if (e4m3.defined()) return;
-  e4m3 = weight.is_meta() ? WithoutValues(weight) : CodesOfRows(weight);
+  e4m3 = weight.is_meta() ? EmptyE4m3(weight.sizes(), at::kMeta) : CodesOfRows(weight);
   DropWeight();
 }
 
@@ -178,7 +170,7 @@ void Linear::MakeInt8() {
 void Linear::MakeE4m3Gelu() {
   if (gelu.defined()) return;
   if (held().is_meta()) {
-    gelu.codes = WithoutValues(held()).codes;
+    gelu.codes = EmptyE4m3(held().sizes(), at::kMeta).codes;
     e4m3 = CodedWeight();
     return DropWeight();
   }

@@ -108,9 +108,7 @@ bool HasE4m3Codes(const StoredTensor& stored) {
 
 absl::StatusOr<CodedWeight> ReadE4m3Codes(const StoredTensor& stored, at::Device device) {
   const std::vector<int64_t>& shape = stored.entry->shape;
-  const at::TensorOptions options(device);
-  CodedWeight coded = {at::empty(shape, options.dtype(at::kFloat8_e4m3fn)),
-                       at::ones({shape[0]}, options.dtype(at::kFloat))};
+  CodedWeight coded = EmptyE4m3(shape, device);
   if (device.is_meta()) return coded;
   const at::Tensor bytes = at::empty(shape, at::kByte);
   std::memcpy(bytes.data_ptr(), stored.bytes().data(), bytes.nbytes());
@@ -118,10 +116,10 @@ absl::StatusOr<CodedWeight> ReadE4m3Codes(const StoredTensor& stored, at::Device
     return NotNumbers(stored);
   }
   coded.codes.copy_(bytes.view(at::kFloat8_e4m3fn));
-  if (stored.scales.size() == 1) {
-    coded.scale.fill_(stored.scales[0]);
-  } else if (!stored.scales.empty()) {
+  if (stored.scales.size() > 1) {
     coded.scale.copy_(at::tensor(stored.scales));
+  } else {
+    coded.scale.fill_(stored.scales.empty() ? 1.0f : stored.scales[0]);
   }
   stored.file->DropPages(*stored.entry);
   return coded;

@@ -29,10 +29,10 @@ GuidedCalls::GuidedCalls(const Transformer& transformer, std::vector<ClipCall> c
   };
   add(Kind::kTexts, [](const StreamGuidance&) { return true; });
   // A model that cannot be perturbed would give the prompt's row again.
-  const bool perturbs = transformer.config().perturbs;
-  add(Kind::kPerturbed, [&](const StreamGuidance& by) { return perturbs && by.uses_perturbed(); });
-  if (passes_.size() == 2) {
-    perturbed_pass_ = 1;
+  const bool can_perturb = transformer.config().perturbs;
+  add(Kind::kPerturbed,
+      [&](const StreamGuidance& by) { return can_perturb && by.uses_perturbed(); });
+  if (perturbs()) {
     const auto& blocks = clips_[passes_[1].clips[0]].state->guidance.perturbed_blocks;
     apart_.block = static_cast<size_t>(*std::min_element(blocks.begin(), blocks.end()));
   }
@@ -42,7 +42,7 @@ GuidedCalls::GuidedCalls(const Transformer& transformer, std::vector<ClipCall> c
 void GuidedCalls::Next(const Ops& ops) {
   const Pass& pass = passes_[clean_.size()];
   if (!walk_.has_value()) walk_.emplace(WalkOf(ops, pass));
-  if (pass.kind == Kind::kTexts && perturbed_pass_.has_value() && walk_->at() == apart_.block) {
+  if (pass.kind == Kind::kTexts && perturbs() && walk_->at() == apart_.block) {
     apart_.tokens = PromptsOf(walk_->tokens());
   }
   walk_->Next(ops);
@@ -62,7 +62,7 @@ StreamTokens GuidedCalls::PromptsOf(const StreamTokens& texts) const {
   for (const size_t clip : passes_[0].clips) {
     last.push_back((last.empty() ? -1 : last.back()) + RowsOf(Kind::kTexts, clip));
   }
-  const std::vector<size_t>& clips = passes_[*perturbed_pass_].clips;
+  const std::vector<size_t>& clips = passes_[1].clips;
   const auto of = [&](const at::Tensor& rows) {
     return Joined(clips, [&](size_t i) { return rows.slice(0, last[i], last[i] + 1); });
   };

@@ -54,6 +54,8 @@ class GuidedCalls {
   int64_t RowsOf(Kind kind, size_t clip) const;
   VelocityInputs InputsOf(const Pass& pass) const;
   BlockWalk WalkOf(const Ops& ops, const Pass& pass);
+  // Whether some clips are perturbed: their pass follows that of the texts.
+  bool perturbs() const { return passes_.size() > 1 && passes_[1].kind == Kind::kPerturbed; }
   // Of the perturbed pass, from the walk of the texts.
   StreamTokens PromptsOf(const StreamTokens& texts) const;
   StreamTimes TimesOf(const Pass& pass, Pins DenoiseState::* pins,
@@ -66,7 +68,6 @@ class GuidedCalls {
   const std::vector<ClipCall> clips_;
   std::vector<Pass> passes_;
   std::optional<BlockWalk> walk_;                 // of the pass under way
-  std::optional<size_t> perturbed_pass_;          // its number
   TokensAt apart_;                                // where its prompts begin to differ
   std::vector<std::vector<StreamTokens>> clean_;  // of the passes that are done, of each clip in it
 };

@@ -89,6 +89,14 @@ v1::Video Caller::Await(const std::string& name) {
   return last.video;
 }
 
+v1::Video Caller::Finish(const v1::VideoSpec& spec) {
+  const Answer made = Create(spec);
+  EXPECT_TRUE(made.ok()) << made.status.error_message();
+  const v1::Video video = made.ok() ? Await(made.video.name()) : v1::Video();
+  EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
+  return video;
+}
+
 void Caller::AwaitStep(const std::string& name, int step) {
   Answer last;
   EXPECT_TRUE(Eventually([&] {

@@ -45,6 +45,8 @@ class Caller {
                                  const std::vector<v1::VideoState>& states = {});
   // Until the video is final.
   v1::Video Await(const std::string& name);
+  // Creates a video and awaits it. What does not succeed is reported.
+  v1::Video Finish(const v1::VideoSpec& spec);
   // Until its worker has made that many steps.
   void AwaitStep(const std::string& name, int step = 1);
 

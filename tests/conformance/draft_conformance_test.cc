@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -45,29 +46,44 @@ v1::VideoSpec PromotionOf(const std::string& name) {
 
 class Draft : public Conformance {
  protected:
-  static v1::Video Finish(Caller& caller, const v1::VideoSpec& spec) {
-    const Answer made = caller.Create(spec);
-    EXPECT_TRUE(made.ok()) << made.status.error_message();
-    const v1::Video video = made.ok() ? caller.Await(made.video.name()) : v1::Video();
-    EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
-    return video;
-  }
   static std::string FileOf(Service& service, const v1::Video& video) {
     std::string bytes;
     EXPECT_TRUE(service.Connect().Download(video.name(), 0, &bytes).ok()) << video.name();
     EXPECT_EQ(video.media().sha256(), Sha256Hex(bytes));
     return bytes;
   }
-  static void KillWorkers(Service& service) {
-    for (const pid_t worker : service.server().Children()) ::kill(worker, SIGKILL);
+  // `each` more drafts, whose seeds are their numbers; kills the server when so many have ended.
+  static void MakeAndKill(Service& service, int each, size_t ended,
+                          std::vector<std::string>& drafts) {
+    {
+      Caller caller(service.server());
+      const size_t first = drafts.size();
+      for (int i = 0; i < each; ++i) {
+        const Answer made = caller.Create(DraftSpec(drafts.size()));
+        ASSERT_TRUE(made.ok()) << made.status.error_message();
+        drafts.push_back(made.video.name());
+      }
+      caller.Await(drafts[first + ended]);
+    }
+    service.Restart(SIGKILL);
+  }
+  static void ExpectKept(Caller& caller, const std::string& name) {
+    const v1::Video draft = caller.Await(name);
+    EXPECT_EQ(draft.state(), v1::VIDEO_STATE_SUCCEEDED) << draft.DebugString();
+    EXPECT_GT(draft.state_size_bytes(), 0);
+  }
+  static void ExpectWhole(Caller& caller, const std::string& promotion, uint64_t seed) {
+    const v1::Video promoted = caller.Await(promotion);
+    EXPECT_EQ(promoted.state(), v1::VIDEO_STATE_SUCCEEDED) << promoted.DebugString();
+    EXPECT_EQ(promoted.media().sha256(), caller.Finish(WholeSpec(seed)).media().sha256());
   }
 };
 
 TEST_P(Draft, PromotedIsByteForByteTheWholeVideo) {
   Service& service = Shared();
   Caller caller(service.server());
-  const std::string whole = FileOf(service, Finish(caller, WholeSpec()));
-  const v1::Video draft = Finish(caller, DraftSpec());
+  const std::string whole = FileOf(service, caller.Finish(WholeSpec()));
+  const v1::Video draft = caller.Finish(DraftSpec());
   EXPECT_GT(draft.state_size_bytes(), 0);
   EXPECT_EQ(draft.state_sha256().size(), 64U);
   EXPECT_EQ(draft.state_expire_time().seconds(), draft.expire_time().seconds());
@@ -75,7 +91,7 @@ TEST_P(Draft, PromotedIsByteForByteTheWholeVideo) {
   EXPECT_THAT(draft.notices(), IsEmpty());
   EXPECT_NE(FileOf(service, draft), whole);
 
-  const v1::Video promoted = Finish(caller, PromotionOf(draft.name()));
+  const v1::Video promoted = caller.Finish(PromotionOf(draft.name()));
   EXPECT_EQ(FileOf(service, promoted), whole);
   EXPECT_EQ(promoted.source_video(), draft.name());
   EXPECT_EQ(promoted.spec().source().state_sha256(), draft.state_sha256());
@@ -90,10 +106,10 @@ TEST_P(Draft, PromotedSaysOfItselfWhatTheWholeVideoSays) {
   Caller caller(service.server());
   v1::VideoSpec spec = WholeSpec(9);
   spec.mutable_encoding()->set_origin(v1::ORIGIN_SPEC);
-  const std::string whole = FileOf(service, Finish(caller, spec));
+  const std::string whole = FileOf(service, caller.Finish(spec));
   EXPECT_THAT(whole, HasSubstr(R"("prompt":"a red fox")"));
   spec.set_stop_after_pass(1);
-  const v1::Video promoted = Finish(caller, PromotionOf(Finish(caller, spec).name()));
+  const v1::Video promoted = caller.Finish(PromotionOf(caller.Finish(spec).name()));
   EXPECT_EQ(FileOf(service, promoted), whole);
 }
 
@@ -109,14 +125,14 @@ TEST_P(Draft, NeedsAPresetOfSeveralPassesAndAPromotionNothingButItsDraft) {
   EXPECT_EQ(caller.Create(with_prompt).reason(), "VIDEO_NOT_FOUND");
   with_prompt.set_prompt("another");
   EXPECT_THAT(caller.Create(with_prompt).status.error_message(), HasSubstr("spec.prompt"));
-  const v1::Video whole = Finish(caller, SmallSpec("x"));
+  const v1::Video whole = caller.Finish(SmallSpec("x"));
   EXPECT_EQ(caller.Create(PromotionOf(whole.name())).reason(), "STATE_GONE");
 }
 
 TEST_P(Draft, IsPromotedOnceForARequestId) {
   Service& service = Shared();
   Caller caller(service.server());
-  const v1::Video draft = Finish(caller, DraftSpec(8));
+  const v1::Video draft = caller.Finish(DraftSpec(8));
   const std::string id = NewRequestId();
   const std::string name = caller.Create(PromotionOf(draft.name()), id).video.name();
   caller.Await(name);
@@ -133,10 +149,10 @@ TEST_P(Draft, OutlivesItsServerAndItsWorkerAndSoDoesItsPromotion) {
   v1::Video draft, whole;
   {
     Caller caller(service.server());
-    whole = Finish(caller, WholeSpec());
+    whole = caller.Finish(WholeSpec());
     const std::string name = caller.Create(DraftSpec()).video.name();
     caller.AwaitStep(name);
-    KillWorkers(service);
+    service.KillWorkers();
     draft = caller.Await(name);
     ASSERT_EQ(draft.state(), v1::VIDEO_STATE_SUCCEEDED) << draft.DebugString();
     EXPECT_EQ(draft.stats().restarts(), 1);
@@ -147,7 +163,7 @@ TEST_P(Draft, OutlivesItsServerAndItsWorkerAndSoDoesItsPromotion) {
     Caller caller(service.server());
     promotion = caller.Create(PromotionOf(draft.name())).video.name();
     caller.AwaitStep(promotion);
-    KillWorkers(service);
+    service.KillWorkers();
     Service& same = service;
     EXPECT_TRUE(Eventually([&] { return caller.Get(promotion).video.attempt() > 1; }));
     caller.AwaitStep(promotion);
@@ -163,37 +179,57 @@ TEST_P(Draft, OutlivesItsServerAndItsWorkerAndSoDoesItsPromotion) {
 
 // Kills come when they come: at the end of a draft, too, when its state is on its way.
 TEST_P(Draft, ManyOfWhichSomeArePromotedUnderKillsAllKeepWhatTheySay) {
-  constexpr int kDrafts = 24, kRounds = 4;
   Service service(GetParam(), {.step_ms = 5});
   std::vector<std::string> drafts;
+  for (int round = 0; round < 4; ++round) {
+    // Another moment each round: after the first has ended, after the second, ...
+    ASSERT_NO_FATAL_FAILURE(MakeAndKill(service, 6, static_cast<size_t>(round), drafts));
+  }
+  Caller caller(service.server());
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    ExpectKept(caller, drafts[i]);
+    if (i % 4 == 0) ExpectWhole(caller, caller.Create(PromotionOf(drafts[i])).video.name(), i);
+  }
+}
+
+// The same with more of all, and with kills while drafts are promoted.
+class LongDraft : public Draft {};
+TEST_P(LongDraft, TwoHundredOfWhichTenArePromotedUnderKillsAllKeepWhatTheySay) {
+  constexpr int kRounds = 20, kEach = 10;
+  constexpr size_t kPromoted = 10;
+  Service service(GetParam(), {.step_ms = 2});
+  const absl::Time begin = absl::Now();
+  std::vector<std::string> drafts, promotions;
   for (int round = 0; round < kRounds; ++round) {
+    ASSERT_NO_FATAL_FAILURE(
+        MakeAndKill(service, kEach, static_cast<size_t>(round % kEach), drafts));
+  }
+  for (size_t i = 0; i < kPromoted; ++i) {
+    const size_t draft = i * drafts.size() / kPromoted;
     {
       Caller caller(service.server());
-      for (int i = 0; i < kDrafts / kRounds; ++i) {
-        const Answer made = caller.Create(DraftSpec(drafts.size()));
-        ASSERT_TRUE(made.ok()) << made.status.error_message();
-        drafts.push_back(made.video.name());
-      }
-      // Another moment each round: after the first has ended, after the second, ...
-      caller.Await(drafts[drafts.size() - kDrafts / kRounds + static_cast<size_t>(round)]);
+      caller.Await(drafts[draft]);
+      promotions.push_back(caller.Create(PromotionOf(drafts[draft])).video.name());
+      if (i % 2 == 0) caller.AwaitStep(promotions.back());
     }
     service.Restart(SIGKILL);
   }
   Caller caller(service.server());
-  for (size_t i = 0; i < drafts.size(); ++i) {
-    const v1::Video draft = caller.Await(drafts[i]);
-    ASSERT_EQ(draft.state(), v1::VIDEO_STATE_SUCCEEDED) << draft.DebugString();
-    EXPECT_GT(draft.state_size_bytes(), 0);
-    if (i % 4 != 0) continue;
-    const v1::Video promoted = Finish(caller, PromotionOf(draft.name()));
-    EXPECT_EQ(promoted.media().sha256(), Finish(caller, WholeSpec(i)).media().sha256());
+  for (const std::string& draft : drafts) ExpectKept(caller, draft);
+  for (size_t i = 0; i < kPromoted; ++i) {
+    ExpectWhole(caller, promotions[i], i * drafts.size() / kPromoted);
   }
+  EXPECT_EQ(caller.Names().size(), drafts.size() + 2 * kPromoted);
+  std::cout << "FIGURE " << drafts.size() << " drafts, " << kPromoted << " promoted, "
+            << kRounds + static_cast<int>(kPromoted) << " kills of the server: none lost, each "
+            << "promotion its whole video, in " << absl::ToInt64Seconds(absl::Now() - begin)
+            << " s\n";
 }
 
 TEST_P(Draft, IsGoneForPromotionsWhenItsStateHasExpiredOrItselfIsDeleted) {
   Service service(GetParam(), {.step_ms = 5, .more = "state { max_age { seconds: 2 } }"});
   Caller caller(service.server());
-  const v1::Video draft = Finish(caller, DraftSpec());
+  const v1::Video draft = caller.Finish(DraftSpec());
   EXPECT_EQ(draft.state_expire_time().seconds() - draft.end_time().seconds(), 2);
   EXPECT_TRUE(Eventually(
       [&] { return caller.Create(PromotionOf(draft.name())).reason() == "STATE_GONE"; }));
@@ -206,7 +242,7 @@ TEST_P(Draft, IsGoneForPromotionsWhenItsStateHasExpiredOrItselfIsDeleted) {
 TEST_P(Draft, AServerThatKeepsNoStatesMakesDraftsThatNobodyCanPromote) {
   Service service(GetParam(), {.step_ms = 5, .more = "state { keep: 'never' }"});
   Caller caller(service.server());
-  const v1::Video draft = Finish(caller, DraftSpec());
+  const v1::Video draft = caller.Finish(DraftSpec());
   EXPECT_EQ(draft.state_size_bytes(), 0);
   EXPECT_EQ(caller.Create(PromotionOf(draft.name())).reason(), "STATE_GONE");
   v1::VideoSpec asks = DraftSpec();
@@ -224,10 +260,10 @@ TEST_P(Draft, BelongsToItsTenantAndCountsInItsBytes) {
                    .more = absl::StrCat("auth { tokens_file: '", tokens,
                                         "' tenants { name: 'bert' max_stored_bytes: 1 } }")});
   Caller anna(service.server(), "anna"), bert(service.server(), "bert");
-  const v1::Video draft = Finish(anna, DraftSpec());
+  const v1::Video draft = anna.Finish(DraftSpec());
   EXPECT_EQ(bert.Create(PromotionOf(draft.name())).reason(), "VIDEO_NOT_FOUND");
   EXPECT_EQ(bert.Create(DraftSpec()).reason(), "TENANT_QUOTA");
-  const v1::Video promoted = Finish(anna, PromotionOf(draft.name()));
+  const v1::Video promoted = anna.Finish(PromotionOf(draft.name()));
   // Who has room for the files alone has none for the state.
   const int64_t files = draft.media().size_bytes() + promoted.media().size_bytes();
   service.Configure(
@@ -246,6 +282,8 @@ TEST_P(Draft, BelongsToItsTenantAndCountsInItsBytes) {
 }
 
 REEL_EVERY_LIFE(Draft);
+INSTANTIATE_TEST_SUITE_P(LongAlone, LongDraft, ::testing::Values(Life::kAlone));
+INSTANTIATE_TEST_SUITE_P(LongFleet, LongDraft, ::testing::Values(Life::kFleet));
 
 }  // namespace
 }  // namespace reel::tests

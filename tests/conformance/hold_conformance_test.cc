@@ -49,29 +49,19 @@ v1::VideoSpec ExtensionOf(const std::string& name, int num_frames, int overlap =
 
 class Hold : public Conformance {
  protected:
-  static v1::Video Finish(Caller& caller, const v1::VideoSpec& spec) {
-    const Answer made = caller.Create(spec);
-    EXPECT_TRUE(made.ok()) << made.status.error_message();
-    const v1::Video video = made.ok() ? caller.Await(made.video.name()) : v1::Video();
-    EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
-    return video;
-  }
   static std::string WhyRefused(Caller& caller, const v1::VideoSpec& spec) {
     const Answer refused = caller.Create(spec);
     EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     return refused.status.error_message();
-  }
-  static void KillWorkers(Service& service) {
-    for (const pid_t worker : service.server().Children()) ::kill(worker, SIGKILL);
   }
 };
 
 TEST_P(Hold, ARetakeIsTheVideoOnceMoreWithAStretchMadeAnew) {
   Service& service = Shared();
   Caller caller(service.server());
-  const v1::Video film = Finish(caller, FilmSpec());
+  const v1::Video film = caller.Finish(FilmSpec());
   EXPECT_GT(film.state_size_bytes(), 0) << "a whole video keeps its state, too";
-  const v1::Video retake = Finish(caller, RetakeOf(film.name(), 500, 1000));
+  const v1::Video retake = caller.Finish(RetakeOf(film.name(), 500, 1000));
   EXPECT_EQ(retake.source_video(), film.name());
   EXPECT_EQ(retake.spec().prompt(), "a blue owl");
   EXPECT_EQ(retake.spec().width(), film.spec().width());
@@ -83,7 +73,7 @@ TEST_P(Hold, ARetakeIsTheVideoOnceMoreWithAStretchMadeAnew) {
   EXPECT_EQ(retake.notices(0).code(), "RETAKE_OF_WHOLE_LATENTS");
   EXPECT_THAT(retake.notices(0).message(), HasSubstr("frames 9 to 24"));
   EXPECT_NE(retake.media().sha256(), film.media().sha256());
-  const v1::Video again = Finish(caller, RetakeOf(film.name(), 500, 1000));
+  const v1::Video again = caller.Finish(RetakeOf(film.name(), 500, 1000));
   EXPECT_EQ(again.media().sha256(), retake.media().sha256());
   EXPECT_THAT(caller.Get(film.name()).video.continued_by(),
               UnorderedElementsAre(retake.name(), again.name()));
@@ -92,11 +82,11 @@ TEST_P(Hold, ARetakeIsTheVideoOnceMoreWithAStretchMadeAnew) {
 TEST_P(Hold, AnExtensionGoesOnAndCanBeGoneOnFrom) {
   Service& service = Shared();
   Caller caller(service.server());
-  std::string last = Finish(caller, FilmSpec()).name();
+  std::string last = caller.Finish(FilmSpec()).name();
   for (int i = 0; i < 3; ++i) {
     v1::VideoSpec spec = ExtensionOf(last, 16);
     spec.set_keep_state(true);
-    const v1::Video next = Finish(caller, spec);
+    const v1::Video next = caller.Finish(spec);
     EXPECT_EQ(next.spec().num_frames(), 41);
     EXPECT_EQ(next.spec().source().extend().overlap_frames(), 25);
     EXPECT_EQ(next.source_video(), last);
@@ -109,7 +99,7 @@ TEST_P(Hold, AnExtensionGoesOnAndCanBeGoneOnFrom) {
 TEST_P(Hold, RefusesByNameWhatCannotBe) {
   Service& service = Shared();
   Caller caller(service.server());
-  const std::string film = Finish(caller, FilmSpec()).name();
+  const std::string film = caller.Finish(FilmSpec()).name();
   EXPECT_THAT(WhyRefused(caller, RetakeOf(film, 500, 500)), HasSubstr("spec.source.retake.end"));
   EXPECT_THAT(WhyRefused(caller, RetakeOf(film, 500, 9000)), HasSubstr("spec.source.retake.end"));
   v1::VideoSpec nothing = RetakeOf(film, 0, 1000);
@@ -126,13 +116,13 @@ TEST_P(Hold, RefusesByNameWhatCannotBe) {
   EXPECT_THAT(WhyRefused(caller, passes), HasSubstr("spec.preset"));
   v1::VideoSpec plain = FilmSpec();
   plain.clear_keep_state();
-  EXPECT_EQ(caller.Create(ExtensionOf(Finish(caller, plain).name(), 8)).reason(), "STATE_GONE");
+  EXPECT_EQ(caller.Create(ExtensionOf(caller.Finish(plain).name(), 8)).reason(), "STATE_GONE");
   v1::VideoSpec draft = SmallSpec("a red fox");
   draft.clear_num_inference_steps();
   draft.set_preset("two-pass");
   draft.set_height(128);
   draft.set_stop_after_pass(1);
-  EXPECT_THAT(WhyRefused(caller, ExtensionOf(Finish(caller, draft).name(), 8, 9)),
+  EXPECT_THAT(WhyRefused(caller, ExtensionOf(caller.Finish(draft).name(), 8, 9)),
               HasSubstr("is a draft"));
 }
 
@@ -141,11 +131,11 @@ TEST_P(Hold, OutlivesItsWorkerAndItsServer) {
   std::string film, undisturbed, retake;
   {
     Caller caller(service.server());
-    film = Finish(caller, FilmSpec()).name();
-    undisturbed = Finish(caller, RetakeOf(film, 500, 1000)).media().sha256();
+    film = caller.Finish(FilmSpec()).name();
+    undisturbed = caller.Finish(RetakeOf(film, 500, 1000)).media().sha256();
     retake = caller.Create(RetakeOf(film, 500, 1000)).video.name();
     caller.AwaitStep(retake);
-    KillWorkers(service);
+    service.KillWorkers();
     EXPECT_TRUE(Eventually([&] { return caller.Get(retake).video.attempt() > 1; }));
     caller.AwaitStep(retake);
   }
@@ -154,7 +144,7 @@ TEST_P(Hold, OutlivesItsWorkerAndItsServer) {
   const v1::Video video = caller.Await(retake);
   ASSERT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
   EXPECT_EQ(video.media().sha256(), undisturbed);
-  EXPECT_EQ(Finish(caller, ExtensionOf(film, 8)).source_video(), film);
+  EXPECT_EQ(caller.Finish(ExtensionOf(film, 8)).source_video(), film);
 }
 
 REEL_EVERY_LIFE(Hold);

@@ -56,9 +56,6 @@ class Kill : public Conformance {
       EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
     }
   }
-  static void KillWorkers(Service& service) {
-    for (const pid_t worker : service.server().Children()) ::kill(worker, SIGKILL);
-  }
 
   std::map<std::string, std::string> names_;  // by request id
   std::map<std::string, int> rounds_;         // likewise
@@ -75,7 +72,7 @@ TEST_P(Kill, OfServersAndWorkersLosesNothingAndRendersNothingTwice) {
     ASSERT_NO_FATAL_FAILURE(Create(service, round));
     Caller(service.server()).AwaitStep(last_);
     Look(service);
-    if (victim != Victim::kServer) KillWorkers(service);
+    if (victim != Victim::kServer) service.KillWorkers();
     if (victim != Victim::kWorker) service.Restart(SIGKILL);
     ASSERT_NO_FATAL_FAILURE(Look(service));
   }

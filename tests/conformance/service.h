@@ -48,6 +48,9 @@ class Service {
   // Returns when the process and its workers are gone. A SIGTERM must end it with status 0.
   void Stop(int signal);
   void Start();
+  void KillWorkers() {
+    for (const pid_t worker : server().Children()) ::kill(worker, SIGKILL);
+  }
   // Of the next start.
   void Configure(ServiceSetup setup) { setup_ = std::move(setup); }
 

@@ -118,6 +118,19 @@ void StepAll(Pipeline& pipeline, std::vector<Generation*> generations,
   }
 }
 
+std::unique_ptr<Generation> Denoised(Pipeline& pipeline, const GenerationSpec& spec,
+                                     const std::string& profile) {
+  const kernels::KernelPlan plan = *DeviceUnderTest()->catalog.Plan(profile, {});
+  kernels::KernelCounters counters;
+  const kernels::Execution run{plan, counters, nullptr, DeviceUnderTest()->stream};
+  auto generation = Begin(pipeline, spec, run);
+  while (generation != nullptr && generation->step() < generation->num_steps()) {
+    StepAll(pipeline, {generation.get()}, run);
+    if (::testing::Test::HasFatalFailure()) return nullptr;
+  }
+  return generation;
+}
+
 CollectingSink DecodeAll(Pipeline& pipeline, Generation& generation, const kernels::Execution& run,
                          FrameFormat format) {
   CollectingSink sink(format);

@@ -52,6 +52,10 @@ at::Tensor LatentsOf(const Pipeline& pipeline, const Generation& generation);
 void StepAll(Pipeline& pipeline, std::vector<Generation*> generations,
              const kernels::Execution& run);
 
+// Behind its last step, by a profile of the device under test. A failure is reported, and null.
+std::unique_ptr<Generation> Denoised(Pipeline& pipeline, const GenerationSpec& spec,
+                                     const std::string& profile);
+
 CollectingSink DecodeAll(Pipeline& pipeline, Generation& generation, const kernels::Execution& run,
                          FrameFormat format = FrameFormat::kRgbF32);
 

@@ -44,16 +44,8 @@ class StreamedWeights : public LtxPipeline {
   }
   at::Tensor Latents(Pipeline& pipeline, const GenerationSpec& spec,
                      const std::string& profile = "reference") {
-    const kernels::KernelPlan plan = *DeviceUnderTest()->catalog.Plan(profile, {});
-    kernels::KernelCounters counters;
-    const kernels::Execution run{plan, counters, nullptr, DeviceUnderTest()->stream};
-    const auto generation = Begin(pipeline, spec, run);
-    if (generation == nullptr) return {};
-    while (generation->step() < generation->num_steps()) {
-      StepAll(pipeline, {generation.get()}, run);
-      if (HasFatalFailure()) return {};
-    }
-    return LatentsOf(pipeline, *generation);
+    const auto generation = Denoised(pipeline, spec, profile);
+    return generation == nullptr ? at::Tensor() : LatentsOf(pipeline, *generation);
   }
   void ExpectSame(Pipeline& streaming, const GenerationSpec& spec,
                   const std::string& profile = "reference") {

@@ -47,16 +47,8 @@ class WeightsInE4m3 : public LtxPipeline {
   }
   at::Tensor Latents(Pipeline& pipeline, const std::string& profile,
                      const GenerationSpec& spec = TinySpec("text")) {
-    const kernels::KernelPlan plan = *DeviceUnderTest()->catalog.Plan(profile, {});
-    kernels::KernelCounters counters;
-    const kernels::Execution run{plan, counters, nullptr, DeviceUnderTest()->stream};
-    const auto generation = Begin(pipeline, spec, run);
-    if (generation == nullptr) return {};
-    while (generation->step() < generation->num_steps()) {
-      StepAll(pipeline, {generation.get()}, run);
-      if (HasFatalFailure()) return {};
-    }
-    return LatentsOf(pipeline, *generation);
+    const auto generation = Denoised(pipeline, spec, profile);
+    return generation == nullptr ? at::Tensor() : LatentsOf(pipeline, *generation);
   }
 
   const TinyFolder folder_{"0.9.5"};

@@ -38,15 +38,8 @@ class FilmsOfWeightsInE4m3 : public ::testing::TestWithParam<const char*> {
     return LoadTiny(folder_, Options(form, resident));
   }
   static at::Tensor Latents(Pipeline& pipeline, const char* profile) {
-    const kernels::KernelPlan plan = *DeviceUnderTest()->catalog.Plan(profile, {});
-    kernels::KernelCounters counters;
-    const kernels::Execution run{plan, counters, nullptr, DeviceUnderTest()->stream};
-    const auto generation = ltx::Begin(pipeline, TinySpec(), run);
+    const auto generation = ltx::Denoised(pipeline, TinySpec(), profile);
     if (generation == nullptr) return {};
-    while (generation->step() < generation->num_steps()) {
-      ltx::StepAll(pipeline, {generation.get()}, run);
-      if (HasFatalFailure()) return {};
-    }
     const Film film = TokensOf(pipeline, *generation);
     return at::cat({film.video.flatten(), film.audio.flatten()});
   }
