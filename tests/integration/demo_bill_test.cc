@@ -107,6 +107,23 @@ TEST_F(DemoBill, TextsThatAreRememberedAreCounted) {
   EXPECT_EQ(counted("misses"), first + 1);
 }
 
+TEST_F(DemoBill, SeveralOfOneCallEncodeTheirPromptOnce) {
+  const auto encoded = [&] { return server_.Metric("reel_prompt_cache_misses_total"); };
+  ASSERT_TRUE(calls_.Generate(Spec("a red circle", 2)).status.ok());
+  const double before = encoded();  // with the negative prompt
+  v1::CreateVideoRequest request;
+  *request.mutable_spec() = Spec("a green triangle", 2);
+  request.set_count(4);
+  v1::CreateVideoResponse made;
+  grpc::ClientContext context;
+  ASSERT_TRUE(calls_.videos().CreateVideo(&context, request, &made).ok());
+  ASSERT_EQ(made.videos_size(), 4);
+  for (const v1::Video& video : made.videos()) {
+    EXPECT_EQ(calls_.Await(video.name()).state(), v1::VIDEO_STATE_SUCCEEDED);
+  }
+  EXPECT_EQ(encoded(), before + 1);
+}
+
 TEST_F(DemoBill, ReelShowsItAndWritesATrace) {
   const std::string path = folder_.File("a.mp4"), trace_path = folder_.File("trace.json");
   const ProgramResult made = RunProgram(
