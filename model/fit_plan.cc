@@ -23,6 +23,17 @@ std::string Gigabytes(int64_t bytes) {
   return absl::StrFormat("%.1f", static_cast<double>(bytes) / 1e9);
 }
 
+std::string SumOfParts(const FitPlan& plan, int64_t all, int64_t FitPart::* bytes) {
+  std::string sum = absl::StrCat(Gigabytes(all), " GB");
+  const char* before = " = ";
+  for (const FitPart& part : plan.parts) {
+    if (part.*bytes == 0) continue;
+    absl::StrAppend(&sum, before, part.name, " ", Gigabytes(part.*bytes));
+    before = " + ";
+  }
+  return sum;
+}
+
 int64_t Sum(const std::vector<int64_t>& bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
 }
@@ -163,14 +174,11 @@ absl::StatusOr<FitPlan> PlanFit(const WeightSizes& sizes, const FitNeed& need,
 }
 
 std::string SumOf(const FitPlan& plan) {
-  std::string sum = absl::StrCat(Gigabytes(plan.device_bytes()), " GB");
-  const char* before = " = ";
-  for (const FitPart& part : plan.parts) {
-    if (part.device == 0) continue;
-    absl::StrAppend(&sum, before, part.name, " ", Gigabytes(part.device));
-    before = " + ";
-  }
-  return sum;
+  return SumOfParts(plan, plan.device_bytes(), &FitPart::device);
+}
+
+std::string HostSumOf(const FitPlan& plan) {
+  return SumOfParts(plan, plan.host_bytes(), &FitPart::host);
 }
 
 }  // namespace reel::model

@@ -114,7 +114,8 @@ bool IsStreamed(const FitPlan& plan, int index);
 absl::StatusOr<FitPlan> PlanFit(const WeightSizes& sizes, const FitNeed& need,
                                 const Offload& offload);
 
-// "15.6 GB = text encoder 9.5 + ..."
+// "15.6 GB = text encoder 9.5 + ...", of the device and of the host.
 std::string SumOf(const FitPlan& plan);
+std::string HostSumOf(const FitPlan& plan);
 
 }  // namespace reel::model

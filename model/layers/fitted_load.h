@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/fit_plan.h"
+#include "model/host_memory.h"
 #include "model/layers/layer_ring.h"
 
 namespace reel::model {
@@ -17,8 +18,10 @@ class FittedLoad {
   // All weights on the device, in 16 bits or more.
   FittedLoad() = default;
   // The same without a plan. FAILED_PRECONDITION: the plan streams, and the device cannot copy
-  // beside its work. Throws what libtorch throws.
-  static absl::StatusOr<FittedLoad> Make(const std::optional<FitPlan>& plan, at::Device device);
+  // beside its work. RESOURCE_EXHAUSTED: the host has no room for what streams. Throws what
+  // libtorch throws.
+  static absl::StatusOr<FittedLoad> Make(const std::optional<FitPlan>& plan, at::Device device,
+                                         const std::optional<HostMemory>& host = ReadHostMemory());
 
   FittedLoad InForm(WeightsForm form) const {
     FittedLoad load = *this;

@@ -42,6 +42,14 @@ TEST_F(FittedLoadTest, SharesOneRingBetweenTextAndBlocks) {
   EXPECT_TRUE(load->Streams(1));
 }
 
+TEST_F(FittedLoadTest, IsRefusedWhereTheHostHasNoRoomForWhatStreams) {
+  FitPlan plan = PlanOf(Place::kHost, 4, 0);
+  plan.parts = {{"text encoder", 0, 4096}};
+  EXPECT_TRUE(FittedLoad::Make(plan, device_, HostMemory{4096}).ok());
+  EXPECT_EQ(FittedLoad::Make(plan, device_, HostMemory{4095}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 TEST_F(FittedLoadTest, StreamsWhatThePlanStreamsAlone) {
   const auto text = FittedLoad::Make(PlanOf(Place::kHost, 4, 0), device_);
   const auto blocks = FittedLoad::Make(PlanOf(Place::kDevice, 0, 4), device_);
