@@ -4,7 +4,8 @@
 
 A film is a JSON object: flags of `reel generate` without their dashes, as {"preset": "22b-2.3-distilled", "width": 768}, one that is given
 several times with a list; `twice` renders it again with the next seed, for what only a first film of its shape pays; `promote` makes a draft and
-then the rest of it, each with its bill. Prints a JSON line for each.
+then the rest of it, each with its bill; `then` goes on from the film and from what came of it, as [{"extend": {"frames": 72}},
+{"retake": {"from": 1, "to": 2}}]. Prints a JSON line for each.
 """
 
 import argparse
@@ -62,12 +63,27 @@ def card():
     return text.stdout.strip()
 
 
-def film(server, wanted, seed, out):
+def flags_of(wanted):
     flags = []
     for name, value in wanted.items():
         for each in value if isinstance(value, list) else [value]:
             flags += [f"--{name}"] if each is True else [f"--{name}", str(each)]
-    return rendered(server, {"film": wanted, "seed": seed}, out, "generate", PROMPT, *flags, "--seed", seed)
+    return flags
+
+
+def film(server, wanted, seed, out):
+    return rendered(server, {"film": wanted, "seed": seed}, out, "generate", PROMPT, *flags_of(wanted), "--seed", seed)
+
+
+def gone_on(server, whole, then, out):
+    """Each from the one before; a state is kept by all."""
+    video = whole.get("video", "")
+    for number, step in enumerate(then):
+        (command, wanted), = step.items()
+        place = out.with_stem(f"{out.stem}-{number}")
+        made = rendered(server, {command: wanted, "of": video}, place, command, video, PROMPT, *flags_of(wanted), "--keep-state")
+        print(json.dumps(made), flush=True)
+        video = made.get("video", video)
 
 
 def rendered(server, what, out, *command):
@@ -105,10 +121,16 @@ def main():
         model = wait_for_model(server, 300)
         print(json.dumps({"ready_s": round(time.monotonic() - begun, 1), "family": model.get("family"), "card": card()}), flush=True)
         for number, wanted in enumerate(args.films):
+            out = args.out / f"film-{number}.mp4"
             times = 2 if wanted.pop("twice", False) else 1
             make = promoted if wanted.pop("promote", False) else film
+            then = wanted.pop("then", [])
+            if then:
+                wanted["keep-state"] = True
             for seed in range(1, times + 1):
-                print(json.dumps(make(server, wanted, seed, args.out / f"film-{number}.mp4")), flush=True)
+                whole = make(server, wanted, seed, out)
+                print(json.dumps(whole), flush=True)
+            gone_on(server, whole, then, out)
         log = server.log.read_text()
         print(json.dumps({"log": [line for line in log.splitlines() if '"level":"warn' in line or '"level":"error' in line][-10:]}), flush=True)
 
