@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page that the door serves: three files that are compiled in, with what keeps a browser from
-// running anything else in it.
+// The page that the door serves: HTML, style and script that are compiled in, with what keeps a
+// browser from running anything else in it.
 #pragma once
 
 #include <string_view>

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables, and a request as a command for others to run.
+
+const number = (text) => ({ number: text });
+function table(heads, rows) {
+  const made = element('table');
+  const head = element('tr');
+  for (const text of heads) head.append(element('th', text));
+  made.append(head);
+  for (const row of rows) {
+    const line = element('tr');
+    for (const cell of row) {
+      const place = element('td', cell.number !== undefined ? cell.number : cell instanceof Node ? undefined : cell,
+        cell.number !== undefined ? 'number' : cell instanceof Node ? 'bar' : '');
+      if (cell instanceof Node) place.append(cell);
+      line.append(place);
+    }
+    made.append(line);
+  }
+  const box = element('div', undefined, 'table');
+  box.append(made);
+  return box;
+}
+
+const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
+const asCurl = (sent) => `curl -s ${quoted(`${location.origin}/reel/v1/videos`)} -H 'Content-Type: application/json'` +
+  `${token ? " -H \"Authorization: Bearer $TOKEN\"" : ''} -d ${quoted(JSON.stringify({ spec: { ...sent, preview: undefined } }))}`;
+function asReel(sent) {
+  if (sent.source) return `reel promote ${quoted(sent.source.video)} -o video.mp4`;
+  const words = ['reel generate', quoted(sent.prompt), '-o video.mp4'];
+  const put = (flag, value) => { if (value !== undefined && value !== '') words.push(`--${flag} ${quoted(String(value))}`); };
+  put('model', sent.model);
+  put('preset', sent.preset);
+  put('width', sent.width);
+  put('height', sent.height);
+  put('frames', sent.numFrames);
+  put('steps', sent.numInferenceSteps);
+  put('seed', sent.seed);
+  if (sent.negativePrompt === '') words.push("--negative-prompt ''");
+  put('negative-prompt', sent.negativePrompt);
+  put('guidance', sent.guidanceScale);
+  put('kernels', sent.kernels && sent.kernels.profile);
+  put('crf', sent.encoding && sent.encoding.crf);
+  if (sent.sound === false) words.push('--no-sound');
+  if (sent.stopAfterPass) words.push('--draft');
+  return words.join(' ');
+}
+async function copy(button, text) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch (refused) {
+    prompt('Copy this', text);
+  }
+  setTimeout(() => { button.textContent = label; }, 1500);
+}

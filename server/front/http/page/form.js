@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form, what it asks for, and where refusals of it are shown.
+
+const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'count', 'negative', 'guidance', 'kernels', 'crf', 'draft'];
+const count = () => Number(byId('count').value);
+const model = () => models.find((one) => one.name === byId('model').value) || models[0];
+
+function spec() {
+  const value = (id) => byId(id).value.trim();
+  const made = { ...origin, prompt: value('prompt') };
+  const put = (name, id, read = Number) => {
+    if (value(id) !== '') made[name] = read(value(id));
+    else delete made[name];
+  };
+  put('model', 'model', String);
+  put('preset', 'preset', String);
+  put('width', 'width');
+  put('height', 'height');
+  put('numFrames', 'frames');
+  put('numInferenceSteps', 'steps');
+  put('seed', 'seed', String);
+  put('negativePrompt', 'negative', String);
+  if (byId('no-negative').checked && !byId('no-negative-row').hidden) made.negativePrompt = '';
+  put('guidanceScale', 'guidance');
+  if (made.numInferenceSteps) delete made.timesteps;
+  put('kernels', 'kernels', (profile) => origin?.kernels?.profile === profile ? origin.kernels : { profile });
+  put('encoding', 'crf', (crf) => ({ ...origin?.encoding, crf: Number(crf) }));
+  if (byId('draft').checked && !byId('draft-row').hidden) made.stopAfterPass = origin?.stopAfterPass || 1;
+  else delete made.stopAfterPass;
+  made.preview = { everySteps: 2 };
+  return made;
+}
+
+// Keeps what was chosen where it is still there.
+function fillSelect(id, names, first) {
+  const select = byId(id);
+  const chosen = select.value;
+  select.replaceChildren();
+  if (first !== undefined) select.append(new Option(first, ''));
+  for (const name of names) select.append(new Option(name, name));
+  if (names.includes(chosen)) select.value = chosen;
+}
+
+function insertWord(word) {
+  const field = byId('prompt');
+  const before = field.value.slice(0, field.selectionStart);
+  const after = field.value.slice(field.selectionEnd);
+  const text = (before && !/\s$/.test(before) ? ' ' : '') + word + (after && !/^\s/.test(after) ? ' ' : '');
+  field.value = before + text + after;
+  field.selectionStart = field.selectionEnd = before.length + text.length;
+  field.focus();
+  estimateSoon();
+}
+
+function showModel() {
+  const chosen = model();
+  if (!chosen) return;
+  const defaults = chosen.defaults || {};
+  byId('width').placeholder = defaults.width || '';
+  byId('height').placeholder = defaults.height || '';
+  byId('frames').placeholder = defaults.numFrames || '';
+  byId('steps').placeholder = defaults.numInferenceSteps || '';
+  byId('guidance').placeholder = defaults.guidanceScale || '';
+  byId('negative').placeholder = defaults.negativePrompt || '';
+  byId('no-negative-row').hidden = !defaults.negativePrompt;
+  byId('negative').disabled = byId('no-negative').checked && Boolean(defaults.negativePrompt);
+  byId('width').step = byId('height').step = chosen.spatialMultiple;
+  byId('frames').step = chosen.temporalMultiple;
+  byId('frames').min = 1;
+  fillSelect('preset', chosen.presets || [], 'usual');
+  byId('preset-row').hidden = byId('draft-row').hidden = !(chosen.presets || []).length;
+  byId('words').replaceChildren();
+  for (const group of chosen.promptWords || []) {
+    const row = element('div');
+    row.append(element('span', group.name));
+    for (const word of group.words) {
+      const chip = element('button', word);
+      chip.type = 'button';
+      chip.addEventListener('click', () => insertWord(word));
+      row.append(chip);
+    }
+    byId('words').append(row);
+  }
+}
+
+function fieldOf(path) {
+  const bare = path.replace(/^spec\./, '');
+  return FIELDS.map(byId).find((field) => bare === field.dataset.path || bare.startsWith(`${field.dataset.path}.`));
+}
+
+function clearErrors() {
+  byId('refusal').textContent = '';
+  for (const id of FIELDS) {
+    byId(id).removeAttribute('aria-invalid');
+    const place = byId(`${id}-error`);
+    if (place) place.textContent = '';
+  }
+}
+
+function showError(error, focus) {
+  const placed = [];
+  for (const violation of error.violations || []) {
+    const field = fieldOf(violation.field);
+    if (!field) continue;
+    placed.push(field);
+    field.setAttribute('aria-invalid', 'true');
+    byId(`${field.id}-error`).textContent =
+      `${field.id === 'prompt' ? '' : `${field.dataset.path}: `}${violation.description}`;
+  }
+  if (!placed.length || placed.length < (error.violations || []).length) byId('refusal').textContent = error.message;
+  if (focus && placed.length) {
+    const hidden = placed[0].closest('details');
+    if (hidden) hidden.open = true;
+    placed[0].focus();
+  }
+}
+
+let estimateTimer = 0;
+let estimates = 0;
+function estimateSoon() {
+  clearTimeout(estimateTimer);
+  estimateTimer = setTimeout(estimate, 300);
+}
+async function estimate() {
+  const own = ++estimates;
+  if (!byId('prompt').value.trim()) {
+    byId('estimate').textContent = '';
+    return clearErrors();
+  }
+  let text = '';
+  let wrong;
+  try {
+    const cost = await askJson('/reel/v1/videos:estimate', { method: 'POST', json: { spec: spec(), count: count() } });
+    text = `Estimate: ${shown(seconds(cost.runP50))} s${count() > 1 ? ' each' : ''}`;
+    text += cost.queuePosition ? `, ${cost.queuePosition} ahead (${shown(seconds(cost.queue))} s)` : ', no queue';
+    const bytes = Number(cost.peakMemoryBytes || 0);
+    if (bytes) text += `, ${(bytes / 1048576).toFixed(0)} MB`;
+    if (!cost.admissible && cost.refusal) wrong = takenError(cost.refusal);
+  } catch (error) {
+    wrong = error;
+  }
+  if (own !== estimates) return;
+  clearErrors();
+  byId('estimate').textContent = text;
+  if (wrong) showError(wrong, false);
+}
