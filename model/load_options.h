@@ -45,7 +45,8 @@ struct TestCardOptions {
   absl::Duration load_time;
   std::vector<TestCardFault> faults;
   TestCardMemory memory = {};
-  bool sound = false;  // its videos have sound
+  bool sound = false;     // its videos have sound
+  bool pictures = false;  // it takes conditions
 
   friend bool operator==(const TestCardOptions&, const TestCardOptions&) = default;
 };

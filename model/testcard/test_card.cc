@@ -99,6 +99,26 @@ PassState MadeBy(const GenerationSpec& spec, const ModelCard& card, const ClipCo
   return made;
 }
 
+// Puts the pictures of conditions into the frame that they pin, above the code.
+void DrawPinned(const GenerationSpec& spec, const FileSize& size, int frame,
+                std::vector<uint8_t>& rgb) {
+  const int rows = CodeLayoutOf(size.width, size.height).top;
+  for (const Condition& condition : spec.conditions) {
+    const ConditionPixels* const pixels = condition.pixels.get();
+    const int at = frame - condition.frame_index;
+    if (pixels == nullptr || at < 0 || at >= pixels->num_frames) continue;
+    for (int y = 0; y < rows; ++y) {
+      for (int x = 0; x < size.width; ++x) {
+        // A draft is smaller than its pictures.
+        const int64_t row = int64_t{at} * pixels->height + y * pixels->height / size.height;
+        const int64_t from = row * pixels->width + x * pixels->width / size.width;
+        std::copy_n(pixels->rgb.begin() + 3 * from, 3,
+                    rgb.begin() + 3 * (int64_t{y} * size.width + x));
+      }
+    }
+  }
+}
+
 [[noreturn]] void Hang() {
   for (;;) absl::SleepFor(absl::Hours(1));
 }
@@ -127,7 +147,7 @@ class TestCard final : public Pipeline {
  public:
   TestCard(const std::string& name, const TestCardOptions& options,
            std::shared_ptr<CountedMemory> memory)
-      : card_(TestCardModelCard(name, options.memory, options.sound)),
+      : card_(TestCardModelCard(name, options)),
         options_(options),
         faults_(options.faults),
         memory_(std::move(memory)),
@@ -227,7 +247,11 @@ class TestCard final : public Pipeline {
 
  private:
   std::vector<uint8_t> Drawn(TestCardGeneration& mine, int frame) const {
-    if (mine.codes.empty()) return mine.picture.Draw(frame);
+    if (mine.codes.empty()) {
+      std::vector<uint8_t> rgb = mine.picture.Draw(frame);
+      DrawPinned(mine.spec, mine.size, frame, rgb);
+      return rgb;
+    }
     const PictureCode code = CodeOf(mine.codes, frame, card_);
     const auto known =
         mine.held.try_emplace(code.hash, code.hash, mine.size.width, mine.size.height).first;

@@ -13,9 +13,8 @@
 
 namespace reel::model {
 
-// What it accepts: the sizes and schedules of LTX-Video; no conditions.
-ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory = {},
-                            bool sound = false);
+// What it accepts: the sizes and schedules of LTX-Video; conditions where `options` say so.
+ModelCard TestCardModelCard(const std::string& name, const TestCardOptions& options = {});
 
 // INVALID_ARGUMENT for unknown faults. Sleeps for the load time. Its videos charge `memory`, if
 // given; the caller charges its weights.

@@ -26,12 +26,14 @@ Preset TwoPass() {
 
 }  // namespace
 
-ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory, bool sound) {
+ModelCard TestCardModelCard(const std::string& name, const TestCardOptions& options) {
+  const TestCardMemory& memory = options.memory;
   ModelCard card;
   card.name = name;
   card.family = "test card";
   card.weight_bytes = memory.weights;
-  if (sound) card.sound = kHumFormat;
+  if (options.sound) card.sound = kHumFormat;
+  card.supports_conditions = options.pictures;
   card.memory = {.token = memory.per_token,
                  .step_row = memory.per_step_row,
                  .decode_pixel = memory.per_decoded_pixel};

@@ -208,6 +208,7 @@ worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options) {
   memory.set_untold_per_token(options.memory.untold_per_token);
   memory.set_kept_per_video(options.memory.kept_per_video);
   proto.set_sound(options.sound);
+  proto.set_pictures(options.pictures);
   return proto;
 }
 
@@ -235,6 +236,7 @@ model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto) {
                     .untold_per_token = memory.untold_per_token(),
                     .kept_per_video = memory.kept_per_video()};
   options.sound = proto.sound();
+  options.pictures = proto.pictures();
   return options;
 }
 

@@ -112,6 +112,37 @@ TEST_F(TestCardTest, HumsBeforeItsFirstFrameForWhoTakesSound) {
   }
 }
 
+TEST_F(TestCardTest, ShowsPicturesInTheFramesThatTheyPin) {
+  TestCardOptions options;
+  options.step_time = options.decode_time_per_frame = absl::ZeroDuration();
+  EXPECT_FALSE((*MakeTestCard("testcard", options))->card().supports_conditions);
+  options.pictures = true;
+  auto pipeline = *MakeTestCard("testcard", options);
+  EXPECT_TRUE(pipeline->card().supports_conditions);
+  GenerationSpec spec;
+  spec.prompt = "a fox";
+  spec.num_frames = 9;
+  Resolution resolved = Resolve(spec, pipeline->card(), RequestLimits(), 1);
+  ASSERT_TRUE(resolved.ok());
+  const auto decoded = [&] {
+    auto generation = *pipeline->Create(resolved.spec, run_);
+    KeepingSink sink(FrameFormat::kI420);
+    while (!*pipeline->DecodeNext(*generation, sink, run_)) {
+    }
+    return sink.frames;
+  };
+  const auto plain = decoded();
+  const int width = resolved.spec.width, height = resolved.spec.height;
+  const std::vector<uint8_t> white(static_cast<size_t>(width * height * 3), 255);
+  const auto pixels = std::make_shared<ConditionPixels>(ConditionPixels{width, height, 1, white});
+  resolved.spec.conditions = {{.frame_index = 8, .pixels = pixels}};
+  const auto shown = decoded();
+  for (size_t frame = 0; frame < 8; ++frame) EXPECT_EQ(shown[frame], plain[frame]) << frame;
+  EXPECT_EQ(shown[8][0], 235) << "white, in limited range";
+  // The code stays.
+  EXPECT_EQ(DecodeCode(shown[8], width, width, height), DecodeCode(plain[8], width, width, height));
+}
+
 TEST(Hum, BeepsAtWholeSeconds) {
   const std::vector<float> hum = Hum(2);
   const auto loudest = [&](double from, double to) {
