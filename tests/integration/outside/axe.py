@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""axe-core finds no rule of accessibility broken on the page: empty, with a violation, with a finished video, with all that folds open, with a row of four,
-and at a phone's width. It is fetched from the npm registry by name, into a folder of this run."""
+"""axe-core finds no rule of accessibility broken on the page: empty, with a violation, with a finished video, with all that folds open, with what
+goes on from it, with a row of four, and at a phone's width. It is fetched from the npm registry by name, into a folder of this run."""
 
 import json
 import pathlib
@@ -60,6 +60,15 @@ def main():
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
             page.wait("byId('recent').children.length > 0")
             look(page, axe, f"{width} px, a video, all open")
+            page.evaluate("byId('keep').checked = true; byId('make').click()")
+            page.wait("stages[0]?.result && !stages[0].find('.go-on').hidden")
+            for form in ("go-on", "again"):
+                page.evaluate(f"stages[0].find('.{form}').click()")
+                page.wait("stages[0].form.find('.estimate').textContent !== ''")
+                look(page, axe, f"{width} px, the form of {form}")
+            page.evaluate("stages[0].form.node.elements.to.value = 99; stages[0].form.changed()")
+            page.wait("!!document.querySelector('.continuation [aria-invalid]')")
+            look(page, axe, f"{width} px, a violation in it")
             page.evaluate("byId('count').value = '4'; byId('make').click()")
             page.wait("stages.length === 4 && stages.every((stage) => stage.result)")
             look(page, axe, f"{width} px, a row of four")

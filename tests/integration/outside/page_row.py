@@ -84,7 +84,7 @@ def check_delete(page):
     page.evaluate("stages[0].find('.delete').click()")
     page.wait("stages.length === 3")
     assert page.evaluate(f"fetch('/reel/v1/videos/{gone}').then((reply) => reply.status)") == 404
-    page.evaluate("stages[1].find('.again').click()")
+    page.evaluate("stages[1].find('.another').click()")
     page.wait("stages.length === 3 && stages[1].result && stages[1].result.spec.seed !== '9'")
 
 

@@ -26,7 +26,6 @@ const seconds = (duration) => parseFloat(duration || '0');  // "1.5s"
 const shown = (value) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const idOf = (video) => video.name.replace(/^videos\//, '');
-const promotionOf = (name) => ({ source: { video: name, promote: {} } });
 
 // A reply, or an error with the server's own message and violations.
 async function ask(path, options = {}) {

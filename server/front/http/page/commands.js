@@ -26,9 +26,24 @@ const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
 const asCurl = (sent) => `curl -s ${quoted(`${location.origin}/reel/v1/videos`)} -H 'Content-Type: application/json'` +
   `${token ? " -H \"Authorization: Bearer $TOKEN\"" : ''} -d ${quoted(JSON.stringify({ spec: { ...sent, preview: undefined } }))}`;
 function asReel(sent) {
-  if (sent.source) return `reel promote ${quoted(sent.source.video)} -o video.mp4`;
-  const words = ['reel generate', quoted(sent.prompt), '-o video.mp4'];
+  const { promote, extend, retake, video } = sent.source || {};
+  if (promote) return `reel promote ${quoted(video)} -o video.mp4`;
+  const words = extend || retake ? [`reel ${extend ? 'extend' : 'retake'} ${quoted(video)}`, quoted(sent.prompt || ''), '-o video.mp4']
+    : ['reel generate', quoted(sent.prompt), '-o video.mp4'];
   const put = (flag, value) => { if (value !== undefined && value !== '') words.push(`--${flag} ${quoted(String(value))}`); };
+  if (sent.keepState) words.push('--keep-state');
+  if (extend || retake) {
+    put('frames', extend?.numFrames);
+    put('overlap', extend?.overlapFrames);
+    put('from', retake && seconds(retake.begin));
+    put('to', retake && seconds(retake.end));
+    if (retake?.keepPictures) words.push('--keep-pictures');
+    if (retake?.keepSound) words.push('--keep-sound');
+    put('preset', sent.preset);
+    put('steps', sent.numInferenceSteps);
+    put('seed', sent.seed);
+    return words.join(' ');
+  }
   put('model', sent.model);
   put('preset', sent.preset);
   put('width', sent.width);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form, what it asks for, and where refusals of it are shown.
 
-const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'count', 'negative', 'guidance', 'kernels', 'crf', 'draft'];
+const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'count', 'negative', 'guidance', 'kernels', 'crf', 'draft', 'keep'];
 const count = () => Number(byId('count').value);
 const model = () => models.find((one) => one.name === byId('model').value) || models[0];
 
@@ -27,13 +27,14 @@ function spec() {
   put('encoding', 'crf', (crf) => ({ ...origin?.encoding, crf: Number(crf) }));
   if (byId('draft').checked && !byId('draft-row').hidden) made.stopAfterPass = origin?.stopAfterPass || 1;
   else delete made.stopAfterPass;
+  if (byId('keep').checked) made.keepState = true;
+  else delete made.keepState;
   made.preview = { everySteps: 2 };
   return made;
 }
 
 // Keeps what was chosen where it is still there.
-function fillSelect(id, names, first) {
-  const select = byId(id);
+function fillSelect(select, names, first) {
   const chosen = select.value;
   select.replaceChildren();
   if (first !== undefined) select.append(new Option(first, ''));
@@ -67,7 +68,7 @@ function showModel() {
   byId('width').step = byId('height').step = chosen.spatialMultiple;
   byId('frames').step = chosen.temporalMultiple;
   byId('frames').min = 1;
-  fillSelect('preset', chosen.presets || [], 'usual');
+  fillSelect(byId('preset'), chosen.presets || [], 'usual');
   byId('preset-row').hidden = byId('draft-row').hidden = !(chosen.presets || []).length;
   byId('words').replaceChildren();
   for (const group of chosen.promptWords || []) {
@@ -83,35 +84,53 @@ function showModel() {
   }
 }
 
-function fieldOf(path) {
+// `data-path`: the fields of a spec that one of a form stands for.
+function fieldOf(path, fields) {
   const bare = path.replace(/^spec\./, '');
-  return FIELDS.map(byId).find((field) => bare === field.dataset.path || bare.startsWith(`${field.dataset.path}.`));
+  return fields.find((field) => field.dataset.path.split(' ').some((own) => bare === own || bare.startsWith(`${own}.`)));
 }
 
-function clearErrors() {
-  byId('refusal').textContent = '';
-  for (const id of FIELDS) {
-    byId(id).removeAttribute('aria-invalid');
-    const place = byId(`${id}-error`);
+const formFields = () => FIELDS.map(byId);
+
+function clearErrors(fields = formFields(), refusal = byId('refusal')) {
+  refusal.textContent = '';
+  for (const field of fields) {
+    field.removeAttribute('aria-invalid');
+    const place = byId(`${field.id}-error`);
     if (place) place.textContent = '';
   }
 }
 
-function showError(error, focus) {
+// Each violation where its field is, the rest as `refusal`.
+function showError(error, focus, fields = formFields(), refusal = byId('refusal')) {
   const placed = [];
   for (const violation of error.violations || []) {
-    const field = fieldOf(violation.field);
+    const field = fieldOf(violation.field, fields);
     if (!field) continue;
     placed.push(field);
     field.setAttribute('aria-invalid', 'true');
-    byId(`${field.id}-error`).textContent =
-      `${field.id === 'prompt' ? '' : `${field.dataset.path}: `}${violation.description}`;
+    const place = byId(`${field.id}-error`);
+    place.textContent = `${place.parentNode.id === 'field-errors' ? `${field.dataset.path}: ` : ''}${violation.description}`;
   }
-  if (!placed.length || placed.length < (error.violations || []).length) byId('refusal').textContent = error.message;
+  if (!placed.length || placed.length < (error.violations || []).length) refusal.textContent = error.message;
   if (focus && placed.length) {
     const hidden = placed[0].closest('details');
     if (hidden) hidden.open = true;
     placed[0].focus();
+  }
+}
+
+// What a request would cost, and why it would be refused.
+async function estimateOf(wanted) {
+  try {
+    const cost = await askJson('/reel/v1/videos:estimate', { method: 'POST', json: wanted });
+    let text = `Estimate: ${shown(seconds(cost.runP50))} s${wanted.count > 1 ? ' each' : ''}`;
+    text += cost.queuePosition ? `, ${cost.queuePosition} ahead (${shown(seconds(cost.queue))} s)` : ', no queue';
+    const bytes = Number(cost.peakMemoryBytes || 0);
+    if (bytes) text += `, ${(bytes / 1048576).toFixed(0)} MB`;
+    return { text, wrong: cost.admissible || !cost.refusal ? null : takenError(cost.refusal) };
+  } catch (error) {
+    return { text: '', wrong: error };
   }
 }
 
@@ -127,18 +146,7 @@ async function estimate() {
     byId('estimate').textContent = '';
     return clearErrors();
   }
-  let text = '';
-  let wrong;
-  try {
-    const cost = await askJson('/reel/v1/videos:estimate', { method: 'POST', json: { spec: spec(), count: count() } });
-    text = `Estimate: ${shown(seconds(cost.runP50))} s${count() > 1 ? ' each' : ''}`;
-    text += cost.queuePosition ? `, ${cost.queuePosition} ahead (${shown(seconds(cost.queue))} s)` : ', no queue';
-    const bytes = Number(cost.peakMemoryBytes || 0);
-    if (bytes) text += `, ${(bytes / 1048576).toFixed(0)} MB`;
-    if (!cost.admissible && cost.refusal) wrong = takenError(cost.refusal);
-  } catch (error) {
-    wrong = error;
-  }
+  const { text, wrong } = await estimateOf({ spec: spec(), count: count() });
   if (own !== estimates) return;
   clearErrors();
   byId('estimate').textContent = text;

@@ -44,11 +44,12 @@ async function makeRow(request, videos) {
   }
 }
 
-// `instead`: the stage whose place it takes, beside others that stay.
-async function make(request, title = request.prompt, instead = undefined) {
+// `instead`: the stage whose place it takes, beside others that stay. `made`: the video, where the request was sent already.
+async function make(request, title = request.prompt, instead = undefined, made = undefined) {
   if (!instead) clearStages();
   clearErrors();
-  const stage = instead ? new Stage(title, instead.find('h2').textContent, (node) => instead.node.replaceWith(node)) : new Stage(title);
+  const stage = instead ? new Stage(title, stages.length > 1 ? instead.find('h2').textContent : title, (node) => instead.node.replaceWith(node))
+    : new Stage(title);
   if (instead) {
     instead.close();
     stages = stages.map((one) => one === instead ? stage : one);
@@ -57,7 +58,7 @@ async function make(request, title = request.prompt, instead = undefined) {
   }
   byId('make').disabled = true;
   try {
-    await stage.run(request);
+    await stage.run(request, made);
   } catch (error) {
     if (stage.life.signal.aborted) return;
     if (stage.id) {

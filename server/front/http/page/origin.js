@@ -67,6 +67,7 @@ function showOrigin(spec, name) {
   put('kernels', spec.kernels && spec.kernels.profile);
   put('crf', spec.encoding && spec.encoding.crf);
   byId('draft').checked = Boolean(spec.stopAfterPass);
+  byId('keep').checked = Boolean(spec.keepState);
   byId('origin-name').textContent = `As in ${name}.`;
   byId('origin').hidden = false;
   estimateSoon();

@@ -38,7 +38,9 @@ class Stage {
     this.find('.promote').addEventListener('click', () => this.goOn(promotionOf(this.result.name)));
     this.find('.delete').addEventListener('click', () => this.remove());
     for (const kind of ['play', 'pause', 'seeked']) this.video.addEventListener(kind, () => takeAlong(this, kind));
-    this.find('.again').addEventListener('click', () => this.again());
+    this.find('.go-on').addEventListener('click', () => this.open('extend'));
+    this.find('.again').addEventListener('click', () => this.open('retake'));
+    this.find('.another').addEventListener('click', () => this.another());
     this.find('.curl').addEventListener('click', (event) => copy(event.target, asCurl(this.sent)));
     this.find('.reel').addEventListener('click', (event) => copy(event.target, asReel(this.sent)));
     place(this.node);
@@ -52,21 +54,20 @@ class Stage {
     this.find('img').hidden = true;
     this.find('.wait').hidden = true;
   }
-  // Renders it and plays it meanwhile; gives the finished video.
-  async run(request) {
+  // Renders it, or follows what was `made` of the request, and plays it meanwhile; gives the finished video.
+  async run(request, made = undefined) {
     this.sent = request;
-    return this.follow((await order({ spec: request }, this.life.signal)).video);
+    return this.follow(made || (await order({ spec: request }, this.life.signal)).video);
   }
   async follow(video) {
     this.id = idOf(video);
-    // A promotion is asked for by its draft alone.
     const { source } = video.spec;
-    this.sent = this.sent || (source ? promotionOf(source.video) : video.spec);
+    this.sent = this.sent || requestOf(video.spec);
     const { width, height } = video.spec;
     if (width && height) this.find('.screen').style.aspectRatio = `${width} / ${height}`;
     let finished;
     for await (const { name, data } of events(this.id, this.life.signal)) {
-      if (name === 'accepted' && !source) this.sent = { ...this.sent, seed: data.accepted.spec.seed };
+      if (name === 'accepted' && !source?.promote) this.sent = { ...this.sent, seed: data.accepted.spec.seed };
       if (name === 'progress') this.progress(data.progress);
       if (name === 'preview') this.preview(data.preview);
       if (name === 'media') this.take(data.media);
@@ -161,8 +162,10 @@ class Stage {
     for (const notice of video.notices || []) text.push(notice.message);
     this.find('.left').textContent = text.join(' · ');
     this.find('.cancel').hidden = true;
-    for (const name of ['download', 'again', 'delete', 'curl', 'reel']) this.find(`.${name}`).hidden = false;
-    this.find('.promote').hidden = !video.spec.stopAfterPass || !(new Date(video.stateExpireTime || 0) > Date.now());
+    for (const name of ['download', 'another', 'delete', 'curl', 'reel']) this.find(`.${name}`).hidden = false;
+    const draft = Boolean(video.spec.stopAfterPass);
+    this.find('.promote').hidden = !draft || !keepsState(video);
+    this.find('.go-on').hidden = this.find('.again').hidden = draft || !keepsState(video);
     this.bill(stats);
     loadRecent();
   }
@@ -176,7 +179,8 @@ class Stage {
     this.find('.left').textContent = '';
     this.find('.error').textContent = error.message;
     this.find('.cancel').hidden = true;
-    this.find('.again').hidden = !this.sent;
+    this.find('.another').hidden = !this.sent;
+    this.find('.another').textContent = 'Try again';
     this.find('.delete').hidden = !this.id;
   }
   bill(stats) {
@@ -230,12 +234,30 @@ class Stage {
     if (!stages.length) clearStages();
     loadRecent();
   }
-  again() {
+  // One form at a time; its own button closes it, too.
+  open(kind) {
+    const same = this.form?.kind === kind;
+    this.leave();
+    if (same) return;
+    this.form = new Continuation(this, kind);
+    this.find('.actions').after(this.form.node);
+    this.find(kind === 'extend' ? '.go-on' : '.again').setAttribute('aria-expanded', 'true');
+    this.form.node.elements.prompt.focus();
+  }
+  leave() {
+    if (!this.form) return;
+    const button = this.find(this.form.kind === 'extend' ? '.go-on' : '.again');
+    button.setAttribute('aria-expanded', 'false');
+    if (this.form.node.contains(document.activeElement)) button.focus();
+    this.form.node.remove();
+    this.form = null;
+  }
+  another() {
     const { seed, ...rest } = this.sent;
     this.goOn(rest);
   }
-  // In a row the next one takes this one's place, and the others stay.
-  goOn(request) {
-    make(request, this.title, stages.length > 1 ? this : undefined);
+  // The next one takes this one's place; in a row the others stay.
+  goOn(request, made = undefined, title = this.title) {
+    make(request, title, stages.length > 1 || made ? this : undefined, made);
   }
 }

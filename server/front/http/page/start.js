@@ -12,11 +12,11 @@ function showServer(listed, server) {
   told = now;
   models = listed.models || [];
   const profiles = server.kernelProfiles || [];
-  fillSelect('model', models.map((one) => one.name));
-  fillSelect('kernels', profiles, 'usual');
+  fillSelect(byId('model'), models.map((one) => one.name));
+  fillSelect(byId('kernels'), profiles, 'usual');
   const other = byId('kernels-b').value || 'reference';
-  fillSelect('kernels-a', profiles);
-  fillSelect('kernels-b', profiles);
+  fillSelect(byId('kernels-a'), profiles);
+  fillSelect(byId('kernels-b'), profiles);
   byId('kernels-b').value = profiles.includes(other) ? other : profiles[0] || '';
   byId('served').textContent = `reeld ${server.version}, ${(server.workers || []).map((one) => one.device).join(', ')}`;
   showModel();
