@@ -24,6 +24,9 @@ class ScriptedJob final : public Job {
   }
 
   // The script. Each wakes the listeners.
+  void Made(const model::GenerationSpec& spec) {
+    Change([&] { video_.spec = spec; });
+  }
   void Progress(int step) {
     Change([&] {
       video_.state = VideoState::kRunning;

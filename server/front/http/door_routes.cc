@@ -55,6 +55,8 @@ constexpr DoorRouteRow kRows[] = {
      DoorTakes::kNothing, true, "variant"},
     {DoorRoute::kFacadeDelete, "DELETE", "/v1/videos/{id}", Method::kDeleteVideo,
      DoorTakes::kNothing, false},
+    {DoorRoute::kFacadeRemix, "POST", "/v1/videos/{id}/remix", Method::kCreateVideo,
+     DoorTakes::kJsonOrForm, false},
     {DoorRoute::kFacadeModels, "GET", "/v1/models", Method::kListModels, DoorTakes::kNothing,
      false},
     {DoorRoute::kFacadeModel, "GET", "/v1/models/{id}", Method::kListModels, DoorTakes::kNothing,

@@ -36,6 +36,7 @@ enum class DoorRoute {
   kFacadeGet,
   kFacadeContent,
   kFacadeDelete,
+  kFacadeRemix,
   kFacadeModels,
   kFacadeModel,
   kFacadeModelInfo,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -85,6 +87,56 @@ class DeleteOnceFinal final : public JobListener {
   std::atomic<bool> asked_ = false;
 };
 
+absl::StatusOr<FacadeAsk> ReadAsk(const DoorRequest& request, const KnownModels& models) {
+  REEL_ASSIGN_OR_RETURN(FacadeAsk ask,
+                        ReadFacadeAsk(request.head.Find("content-type"), request.body, models));
+  REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *ask.request.mutable_request_id()));
+  return ask;
+}
+
+// All of the video anew, and kept as the video was, so that a remix can be remixed.
+void MakeRemixOf(const Video& video, v1::VideoSpec& spec) {
+  v1::Source& source = *spec.mutable_source();
+  source.set_video("videos/" + video.id);
+  v1::Retake& retake = *source.mutable_retake();
+  const double seconds = video.spec.num_frames / std::max(video.spec.frame_rate, 1.0);
+  retake.mutable_begin();
+  // Cut to nanoseconds: an end behind the video's would be refused.
+  retake.mutable_end()->set_seconds(static_cast<int64_t>(seconds));
+  retake.mutable_end()->set_nanos(static_cast<int32_t>(1e9 * (seconds - std::floor(seconds))));
+  if (!spec.has_keep_state()) spec.set_keep_state(true);
+}
+
+// Answers a call for new videos: at once, or when they are final or were waited for long enough.
+struct CreatedReply {
+  Exchange exchange;
+  KeyedCall call;
+  int wait = 0;  // seconds
+  std::string notice;
+  std::function<absl::Status()> allowed;
+
+  void operator()(absl::StatusOr<Jobs> jobs) {
+    if (!jobs.ok()) return exchange->Reply(ErrorReply(jobs.status()));
+    const std::vector<Video> videos = SnapshotsOf(*jobs);
+    exchange->SetVideo(videos.front().id);
+    DoorReply head = JsonReply("");
+    call.Mark(videos.front(), head);
+    if (wait == 0) {
+      return exchange->ReplyWith([head, notice = notice, videos] {
+        DoorReply reply = head;
+        reply.body = FacadeVideosJson(videos, notice);
+        return reply;
+      });
+    }
+    head.Add("Preference-Applied", absl::StrCat("wait=", wait));
+    exchange->WaitAtMost(absl::Seconds(wait));
+    exchange->Stream(std::make_unique<VideosOnceFinal>(*jobs, std::move(head), std::move(notice)),
+                     std::move(allowed), [&jobs](const auto& listener) {
+                       for (const auto& job : *jobs) job->Listen(listener);
+                     });
+  }
+};
+
 absl::StatusOr<FacadeListAsk> ReadListAsk(const DoorRequest& request, std::string& after) {
   REEL_ASSIGN_OR_RETURN(const auto known, ReadKnown(request.head.query, request.row->query));
   const auto value = [&known](const char* name) {
@@ -134,6 +186,8 @@ void Facade::Serve(const DoorRequest& request, const Exchange& exchange) const {
       return Content(request, exchange);
     case DoorRoute::kFacadeDelete:
       return Delete(request, exchange);
+    case DoorRoute::kFacadeRemix:
+      return Remix(request, exchange);
     case DoorRoute::kFacadeModels:
       return exchange->Reply(JsonReply(FacadeModelsJson(parts_.jobs.Models(), created_)));
     case DoorRoute::kFacadeModel:
@@ -149,10 +203,8 @@ absl::StatusOr<Facade::NewVideo> Facade::ReadVideo(const DoorRequest& request, b
   const auto models = parts_.jobs.Models();
   NewVideo made;
   const absl::Status read = [&]() -> absl::Status {
-    REEL_ASSIGN_OR_RETURN(FacadeAsk ask, ReadFacadeAsk(request.head.Find("content-type"),
-                                                       request.body, {models, aliases_}));
+    REEL_ASSIGN_OR_RETURN(FacadeAsk ask, ReadAsk(request, {models, aliases_}));
     made.notice = std::move(ask.notice);
-    REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *ask.request.mutable_request_id()));
     REEL_ASSIGN_OR_RETURN(made.job, NewJobFrom(ask.request, AskerOf(request), rules_, models));
     made.job.bound = bound;
     if (bound && made.job.count > 1) {
@@ -170,30 +222,30 @@ absl::StatusOr<Facade::NewVideo> Facade::ReadVideo(const DoorRequest& request, b
 void Facade::Create(const DoorRequest& request, const Exchange& exchange) const {
   auto made = ReadVideo(request, false);
   if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
-  const int wait = PreferredWait(request.head);
   const KeyedCall call(request, made->job.request_id);
-  parts_.jobs.CreateAll(std::move(made->job), [exchange, call, wait, notice = made->notice,
-                                               allowed = StillAllowed(parts_, request)](
-                                                  absl::StatusOr<Jobs> jobs) mutable {
-    if (!jobs.ok()) return exchange->Reply(ErrorReply(jobs.status()));
-    const std::vector<Video> videos = SnapshotsOf(*jobs);
-    exchange->SetVideo(videos.front().id);
-    DoorReply head = JsonReply("");
-    call.Mark(videos.front(), head);
-    if (wait == 0) {
-      return exchange->ReplyWith([head, notice, videos] {
-        DoorReply reply = head;
-        reply.body = FacadeVideosJson(videos, notice);
-        return reply;
-      });
-    }
-    head.Add("Preference-Applied", absl::StrCat("wait=", wait));
-    exchange->WaitAtMost(absl::Seconds(wait));
-    exchange->Stream(std::make_unique<VideosOnceFinal>(*jobs, std::move(head), std::move(notice)),
-                     std::move(allowed), [&jobs](const auto& listener) {
-                       for (const auto& job : *jobs) job->Listen(listener);
-                     });
-  });
+  parts_.jobs.CreateAll(std::move(made->job),
+                        CreatedReply{exchange, call, PreferredWait(request.head), made->notice,
+                                     StillAllowed(parts_, request)});
+}
+
+void Facade::Remix(const DoorRequest& request, const Exchange& exchange) const {
+  auto ask = ReadAsk(request, {parts_.jobs.Models(), aliases_});
+  if (!ask.ok()) {
+    parts_.observer.RequestRefused(ask.status(), true);
+    return exchange->Reply(ErrorReply(ask.status()));
+  }
+  const KeyedCall call(request, ask->request.request_id());
+  CreatedReply reply{exchange, call, PreferredWait(request.head), ask->notice,
+                     StillAllowed(parts_, request)};
+  WithVideo(request, exchange,
+            [parts = parts_, rules = rules_, asker = AskerOf(request), reply = std::move(reply),
+             remix = std::move(ask->request)](const std::shared_ptr<Job>& source) mutable {
+              MakeRemixOf(source->Snapshot(), *remix.mutable_spec());
+              auto job = NewJobFrom(remix, asker, rules, parts.jobs.Models());
+              if (job.ok()) return parts.jobs.CreateAll(*std::move(job), std::move(reply));
+              parts.observer.RequestRefused(job.status(), true);
+              reply.exchange->Reply(ErrorReply(job.status()));
+            });
 }
 
 void Facade::Sync(const DoorRequest& request, const Exchange& exchange) const {

@@ -33,6 +33,8 @@ class Facade {
   // A request that is refused is counted.
   absl::StatusOr<NewVideo> ReadVideo(const DoorRequest& request, bool bound) const;
   void Create(const DoorRequest& request, const Exchange& exchange) const;
+  // A retake of the whole video that the address names.
+  void Remix(const DoorRequest& request, const Exchange& exchange) const;
   void Sync(const DoorRequest& request, const Exchange& exchange) const;
   void List(const DoorRequest& request, const Exchange& exchange) const;
   // A handler of the video that the address names.

@@ -178,6 +178,13 @@ Json NoticesOf(const Video& video, const std::string& more) {
   return notices;
 }
 
+// The video that it goes on from; a promotion is its draft's own rest.
+Json RemixedFrom(const model::GenerationSpec& spec) {
+  constexpr size_t kPrefix = std::string_view("videos/").size();
+  if (!spec.source || spec.is_promotion()) return nullptr;
+  return spec.source->video.substr(std::min(kPrefix, spec.source->video.size()));
+}
+
 double Seconds(absl::Duration time) { return absl::ToDoubleSeconds(time); }
 
 void AddStats(const model::RunStats& stats, Json& json) {
@@ -213,7 +220,7 @@ Json JsonOf(const Video& video, const std::string& notice) {
       {"prompt", spec.prompt},
       {"size", absl::StrCat(spec.width, "x", spec.height)},
       {"seconds", absl::StrCat(seconds)},
-      {"remixed_from_video_id", nullptr},
+      {"remixed_from_video_id", RemixedFrom(spec)},
       {"error", ErrorOf(video)},
       {"seed", spec.seed.value_or(0)},
       {"fps", spec.frame_rate},

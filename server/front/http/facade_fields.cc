@@ -191,8 +191,7 @@ void ReadSize(FieldReader& reader, v1::VideoSpec& spec) {
   const std::string size = reader.Text("size");
   if (size.empty()) return;
   const std::vector<std::string> sides = absl::StrSplit(size, 'x');
-  int width = 0;
-  int height = 0;
+  int width = 0, height = 0;
   if (sides.size() != 2 || !absl::SimpleAtoi(sides[0], &width) ||
       !absl::SimpleAtoi(sides[1], &height) || width <= 0 || height <= 0) {
     return reader.Violate("size", "must be WIDTHxHEIGHT in pixels, e.g. 704x480");
@@ -333,8 +332,7 @@ absl::Status ReadReference(const SentFields& sent, const FieldReader& reader, v1
 
 void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   spec.set_prompt(reader.Text("prompt"));
-  const auto negative = reader.TextOrEmpty("negative_prompt");
-  if (negative) spec.set_negative_prompt(*negative);
+  if (const auto none = reader.TextOrEmpty("negative_prompt")) spec.set_negative_prompt(*none);
   spec.set_model(reader.Text("model"));
   spec.set_preset(reader.Text("preset"));
   ReadSize(reader, spec);
@@ -343,6 +341,7 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   if (const auto rate = reader.Number("fps")) spec.set_frame_rate(*rate);
   if (const auto scale = reader.Number("guidance_scale")) spec.set_guidance_scale(*scale);
   if (const auto sound = reader.Flag("sound")) spec.set_sound(*sound);
+  if (const auto keep = reader.Flag("keep_state")) spec.set_keep_state(*keep);
   const auto seed = reader.Whole("seed", 0, int64_t{1} << 53);
   if (seed) spec.set_seed(static_cast<uint64_t>(*seed));
   ReadMessage("kernels", "profile", reader, *spec.mutable_kernels());
@@ -386,15 +385,16 @@ absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::stri
 }
 
 std::string FacadeNameOf(std::string_view path) {
-  constexpr std::string_view kSpec = "spec.";
-  if (path.substr(0, kSpec.size()) == kSpec) path.remove_prefix(kSpec.size());
+  if (path.starts_with("spec.")) path.remove_prefix(std::string_view("spec.").size());
   if (path == "width" || path == "height") return "size";
   if (path == "frame_rate") return "fps";
   if (path == "encoding.origin") return "origin";
   if (path == "count") return "n";
-  if (path.substr(0, path.find('[')) == "conditions") return kReference;
-  if (path.substr(0, path.find('[')) == "adapters") return "loras";
-  return std::string(path.substr(0, path.find('.')));
+  const std::string_view first = path.substr(0, path.find_first_of(".["));
+  if (first == "source") return "video_id";
+  if (first == "conditions") return kReference;
+  if (first == "adapters") return "loras";
+  return std::string(first);
 }
 
 }  // namespace reel::front

@@ -27,6 +27,7 @@ constexpr FacadeWord kWords[] = {
     {"guidance_scale", WordKind::kNumber},
     {"negative_prompt", WordKind::kText},
     {"sound", WordKind::kFlag},
+    {"keep_state", WordKind::kFlag},
     {"input_reference", WordKind::kReference},
     {"loras", WordKind::kAdapters},
     {"preview", WordKind::kPreview},

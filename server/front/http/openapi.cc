@@ -76,7 +76,7 @@ Json OperationParameters(const DoorRouteRow& row, Json& schemas) {
   }
   const bool makes = row.rpc == Method::kCreateVideo || row.rpc == Method::kGenerateVideo;
   if (makes) parameters.push_back(Parameter("Idempotency-Key", "header", {{"type", "string"}}));
-  if (row.route == DoorRoute::kFacadeCreate) {
+  if (row.route == DoorRoute::kFacadeCreate || row.route == DoorRoute::kFacadeRemix) {
     parameters.push_back(Parameter("Prefer", "header", {{"type", "string"}}));
   }
   if (row.route == DoorRoute::kEvents) {

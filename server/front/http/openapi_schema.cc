@@ -156,6 +156,8 @@ std::vector<Json> ExampleVideos() {
       video.end_time = video.expire_time = absl::UnixEpoch();
       video.stats.emplace();
       video.stats->kernels.emplace_back();
+      video.spec.source =
+          model::Source{.video = "videos/id", .begin = model::Source::Begin::kRetake};
     }
     if (IsFinal(state) && state != VideoState::kSucceeded) {
       video.error = MakeError(Reason::kInternal, "why");
@@ -291,6 +293,7 @@ std::string FacadeReplyOf(DoorRoute route) {
   switch (route) {
     case DoorRoute::kFacadeCreate:
     case DoorRoute::kFacadeGet:
+    case DoorRoute::kFacadeRemix:
       return kVideo;
     case DoorRoute::kFacadeList:
       return "openai.VideoList";

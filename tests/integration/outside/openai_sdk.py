@@ -35,6 +35,22 @@ def refused(openai, call, status, code):
         raise AssertionError(f"expected {status} {code}")
 
 
+def check_remix(client, openai, size):
+    """Another prompt for all of a video that was kept, and for what came of that."""
+    film = client.videos.create_and_poll(prompt="a red circle", size=size, poll_interval_ms=50, extra_body=CLIP | {"keep_state": True})
+    made = [film]
+    for prompt in ("a blue star", "a white star"):
+        remix = client.videos.remix(made[-1].id, prompt=prompt, extra_headers={"Prefer": "wait=30"})
+        assert remix.status == "completed" and remix.remixed_from_video_id == made[-1].id, remix
+        assert (remix.prompt, remix.size, remix.num_frames) == (prompt, size, 9), remix
+        made.append(remix)
+    refused(openai, lambda: client.videos.remix("none", prompt="x"), 404, "VIDEO_NOT_FOUND")
+    refused(openai, lambda: client.videos.remix(film.id, prompt="x", extra_body={"size": "128x128"}), 400, "INVALID_REQUEST")
+    plain = client.videos.create_and_poll(prompt="a red circle", size=size, poll_interval_ms=50, extra_body=CLIP)
+    refused(openai, lambda: client.videos.remix(plain.id, prompt="x"), 400, "STATE_GONE")
+    return {video.id for video in (*made, plain)}
+
+
 def check(client, openai):
     size = "256x256"
     assert client.models.list().data[0].id == client.models.retrieve(client.models.list().data[0].id).id
@@ -61,6 +77,7 @@ def check(client, openai):
             400, "NO_REMOTE_INPUT")
     refused(openai, lambda: client.videos.retrieve("none"), 404, "VIDEO_NOT_FOUND")
     refused(openai, lambda: client.videos.create(prompt="x", extra_body={"no_such_field": 1}), 400, "INVALID_REQUEST")
+    ids |= check_remix(client, openai, size)
     for video in ids:
         assert client.videos.delete(video).deleted
     assert not client.videos.list().data

@@ -80,6 +80,39 @@ TEST_F(FacadeSite, SeveralOfOnePromptComeWithTheFirst) {
             "400 INVALID_REQUEST n");
 }
 
+TEST_F(FacadeSite, ARemixIsARetakeOfTheWhole) {
+  model::GenerationSpec film;
+  film.num_frames = 49;
+  film.frame_rate = 24;
+  job_->Made(film);
+  const auto made =
+      client_.Post("/v1/videos/lab-1/remix", R"({"prompt": "a blue star", "seed": 3})", kAskType);
+  ASSERT_EQ(made->status, 200) << made->body;
+  EXPECT_EQ(json::parse(made->body)["id"], "lab-1");
+  const NewJob job = site_.jobs.WaitForCreate();
+  EXPECT_EQ(job.spec.prompt, "a blue star");
+  EXPECT_EQ(job.spec.seed, 3);
+  EXPECT_EQ(job.spec.keep_state, true);
+  ASSERT_TRUE(job.spec.is_retake());
+  EXPECT_EQ(job.spec.source->video, "videos/lab-1");
+  EXPECT_EQ(job.spec.source->retake.begin, 0);
+  EXPECT_LE(job.spec.source->retake.end, 49.0 / 24);
+  EXPECT_NEAR(job.spec.source->retake.end, 49.0 / 24, 1e-8);
+}
+
+TEST_F(FacadeSite, ARemixOfNothingOrInAnotherSizeIsRefused) {
+  const char kRemix[] = R"({"prompt": "a blue star"})";
+  EXPECT_EQ(Refusal(client_.Post("/v1/videos/none/remix", kRemix, kAskType)),
+            "404 VIDEO_NOT_FOUND -");
+  EXPECT_EQ(Refusal(client_.Post("/v1/videos/lab-1/remix", kAsk, kAskType)),
+            "400 INVALID_REQUEST size");
+  EXPECT_EQ(Refusal(client_.Post("/v1/videos/lab-1/remix", R"({"prompt": 3})", kAskType)),
+            "400 INVALID_REQUEST prompt");
+  site_.jobs.Refuse(MakeError(Reason::kStateGone, "it has kept no state"));
+  EXPECT_EQ(Refusal(client_.Post("/v1/videos/lab-1/remix", kRemix, kAskType)), "400 STATE_GONE -");
+  EXPECT_EQ(Refusal(client_.Get("/v1/videos/lab-1/remix")), "405 METHOD_NOT_ALLOWED -");
+}
+
 TEST_F(FacadeSite, ErrorsHaveTheShapeOfThatApi) {
   const auto wrong = client_.Post("/v1/videos", R"({"prompt": "x", "fps": "y"})", kAskType);
   EXPECT_EQ(Refusal(wrong), "400 INVALID_REQUEST fps");

@@ -47,6 +47,18 @@ TEST(FacadeVideo, HasTheFieldsThatItsClientsRead) {
   EXPECT_EQ(json::parse(FacadeVideoJson(Video()))["seconds"], "1");
 }
 
+TEST(FacadeVideo, TellsWhichOneItWasRemixedFrom) {
+  using Begin = model::Source::Begin;
+  Video video = SomeVideo();
+  EXPECT_EQ(json::parse(FacadeVideoJson(video))["remixed_from_video_id"], nullptr);
+  for (const auto& [begin, from] : {std::pair(Begin::kRetake, json("lab-0")),
+                                    {Begin::kExtend, json("lab-0")},
+                                    {Begin::kPromote, json(nullptr)}}) {
+    video.spec.source = model::Source{.video = "videos/lab-0", .begin = begin};
+    EXPECT_EQ(json::parse(FacadeVideoJson(video))["remixed_from_video_id"], from);
+  }
+}
+
 TEST(FacadeVideo, TellsWhatAFinishedOneTook) {
   Video video = SomeVideo();
   video.state = VideoState::kSucceeded;
