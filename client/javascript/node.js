@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files, where there is a disk.
 import { createHash, webcrypto } from 'node:crypto';
-import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { ReelError } from './reel.js';
+import { basename } from 'node:path';
+import { lstat, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { ReelError, condition } from './reel.js';
 
 globalThis.crypto ??= webcrypto; // Node 18
 
@@ -63,4 +64,10 @@ export async function save(client, what, path, options = {}) {
   });
   await download(client, video.name, path, options);
   return video;
+}
+
+/** A picture or clip of the disk that the video follows from `frameIndex` on. A file that is too large is not read. */
+export async function conditionFromFile(path, options = {}) {
+  const { size } = await stat(path);
+  return condition({ name: basename(path), size, arrayBuffer: () => readFile(path) }, options);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {
-  CreateVideoRequest, EstimateVideoRequest, EstimateVideoResponse, GetServerInfoResponse, ListKernelsResponse, Model,
+  Condition, CreateVideoRequest, EstimateVideoRequest, EstimateVideoResponse, GetServerInfoResponse, ListKernelsResponse, Model,
   Preview, Progress, Restarted, Video, VideoSpec, VideoState,
 } from './api.js';
 
@@ -49,3 +49,9 @@ export declare class ReelClient {
   blob(name: string, options?: CallOptions): Promise<Blob>;
 }
 
+/** Of a File, a Blob or bytes. RangeError: larger than any request may be. */
+export declare function condition(file: Blob | Uint8Array | ArrayBuffer, options?: { frameIndex?: number; strength?: number }): Promise<Condition>;
+export declare function promotion(video: string | Video): VideoSpec;
+export declare function extension(video: string | Video, numFrames: number, options?: Omit<VideoSpec, 'source'> & { overlapFrames?: number }): VideoSpec;
+export declare function retake(video: string | Video, begin: number, end: number,
+  options?: Omit<VideoSpec, 'source'> & { keepPictures?: boolean; keepSound?: boolean }): VideoSpec;

@@ -20,12 +20,17 @@ from server import ROOT, find_tool, run, running_server, skip, wait_until_servin
 FILE_CUTS, EVENT_CUTS = (100, 2_000, 100_000), (300, 3_000)
 # What types must accept, and what they must not.
 TYPED = """
-import { ReelClient, ReelError, type Video, type VideoSpec } from 'reel-client';
+import { ReelClient, ReelError, condition, extension, retake, type Video, type VideoSpec } from 'reel-client';
 import { save } from 'reel-client/node';
 const spec: VideoSpec = { prompt: 'a', width: 256, seed: '7', kernels: { profile: 'auto', variants: { rms_norm: 'sm90' } } };
 const reel = new ReelClient();
 const video: Video = await save(reel, spec, 'a.mp4', { labels: { a: 'b' }, onEvent: (event) => event.progress?.fraction });
 for await (const event of reel.events(video.name!)) if (event.finished?.state === 'VIDEO_STATE_SUCCEEDED') break;
+await reel.create({ prompt: 'a', conditions: [await condition(new Blob([]), { frameIndex: 8 })] });
+await reel.create(extension(video, 72, { prompt: 'b', overlapFrames: 9 }));
+await reel.create(retake('videos/a', 0.5, 1, { keepSound: true, seed: '7' }));
+// @ts-expect-error an extension has frames
+await reel.create(extension(video, { prompt: 'b' }));
 // @ts-expect-error there is no such field
 await reel.create({ promt: 'a' });
 // @ts-expect-error there is no such state

@@ -7,10 +7,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -145,6 +147,35 @@ func useSeveral(client reelv1.VideoServiceClient, folder string) {
 	}
 }
 
+// A picture of the disk, and videos that go on from one that was kept.
+func useBeginnings(client reelv1.VideoServiceClient, folder string) {
+	path := filepath.Join(folder, "dot.png")
+	dot, _ := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
+	check(os.WriteFile(path, dot, 0o644) == nil, "write", path)
+	picture, err := reel.ConditionFromFile(path, 0)
+	check(err == nil, "picture", err)
+	clip, err := reel.ConditionFromFile(filepath.Join(folder, "a.mp4"), 8)
+	check(err == nil && clip.GetVideo() != nil, "clip", err)
+	wanted := request(256, 25)
+	wanted.Spec.Conditions = []*reelv1.Condition{picture, clip}
+	wanted.Spec.KeepState = proto.Bool(true)
+	film := save(client, wanted, filepath.Join(folder, "film.mp4"))
+	check(film.Spec.Conditions[0].ContentType == "image/png" && film.Spec.Conditions[1].ContentType == "video/mp4", "conditions", film.Spec.Conditions)
+	extension := reel.Extension(film.Name, 24)
+	extension.Prompt = "a blue star"
+	longer := save(client, &reelv1.GenerateVideoRequest{Spec: extension}, filepath.Join(folder, "longer.mp4"))
+	check(longer.SourceVideo == film.Name && longer.Spec.NumFrames == 49 && longer.Spec.Prompt == "a blue star", "extension", longer.Spec)
+	other := save(client, &reelv1.GenerateVideoRequest{Spec: reel.Retake(film.Name, 250*time.Millisecond, time.Second)}, filepath.Join(folder, "other.mp4"))
+	check(other.Spec.NumFrames == 25 && other.Spec.Prompt == "a red circle", "retake", other.Spec)
+	draft := &reelv1.VideoSpec{Prompt: "a red circle", Preset: "two-pass", StopAfterPass: proto.Int32(1)}
+	small := save(client, &reelv1.GenerateVideoRequest{Spec: draft}, filepath.Join(folder, "small.mp4"))
+	large := save(client, &reelv1.GenerateVideoRequest{Spec: reel.Promotion(small.Name)}, filepath.Join(folder, "large.mp4"))
+	check(large.Media.Width == 2*small.Media.Width, "promotion", large.Media)
+	check(os.WriteFile(path, make([]byte, 3_670_017), 0o644) == nil, "write", path)
+	_, err = reel.ConditionFromFile(path, 0)
+	check(err != nil && strings.Contains(err.Error(), "3670017"), "too large", err)
+}
+
 func main() {
 	client, folder := connect(os.Args[1]), os.Args[3]
 	video := save(client, request(256, 25), filepath.Join(folder, "a.mp4"))
@@ -153,6 +184,7 @@ func main() {
 	usePaths(client, video, folder)
 	useLeaving(client, folder)
 	useSeveral(client, folder)
+	useBeginnings(client, folder)
 	large := save(connect(os.Args[2]), request(512, 49), filepath.Join(folder, "cut.mp4"))
 	check(large.Media.SizeBytes > 300_000, "too small to be cut", large.Media.SizeBytes)
 }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { ReelClient, ReelError } from 'reel-client';
-import { download, save } from 'reel-client/node';
+import { ReelClient, ReelError, condition, extension, promotion, retake } from 'reel-client';
+import { conditionFromFile, download, save } from 'reel-client/node';
 
 const [server, cutFile, cutEvents] = process.argv.slice(2);
 const SPEC = { prompt: 'a red circle', width: 256, height: 256, numFrames: 25, numInferenceSteps: 4, seed: 7 };
@@ -65,6 +65,23 @@ assert.deepEqual(several.map((one) => one.spec.seed), ['7', '8', '9']);
 assert.equal(new Set(several.map((one) => one.name)).size, 3);
 assert((await reel.info()).version);
 assert((await reel.kernels()).ops.length > 0);
+
+// A picture and a clip of the disk, and videos that go on from one that was kept.
+const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64');
+writeFileSync('dot.png', dot);
+const draft = await reel.generate({ prompt: 'a red circle', preset: 'two-pass', stopAfterPass: 1 });
+assert.equal((await reel.generate(promotion(draft))).media.width, 2 * draft.media.width);
+const pinned = [await conditionFromFile('dot.png'), await conditionFromFile('a.mp4', { frameIndex: 8, strength: 0.5 }), await condition(new Blob([dot]), { frameIndex: 24 })];
+const film = await reel.generate({ ...SPEC, conditions: pinned, keepState: true });
+assert.deepEqual(film.spec.conditions.map((one) => [one.contentType, one.frameIndex ?? 0, one.sizeBytes]),
+  [['image/png', 0, '70'], ['video/mp4', 8, String(whole.length)], ['image/png', 24, '70']]);
+const longer = await reel.generate(extension(film, 24, { prompt: 'a blue star', overlapFrames: 9 }));
+assert.deepEqual([longer.sourceVideo, longer.spec.numFrames, longer.spec.prompt], [film.name, 33, 'a blue star']);
+const other = await reel.generate(retake(film.name, 0.25, 25 / 24, { seed: 3 }));
+assert.deepEqual([other.spec.numFrames, other.spec.prompt, other.spec.seed], [25, 'a red circle', '3']);
+writeFileSync('huge.png', Buffer.alloc(3670017));
+await assert.rejects(conditionFromFile('huge.png'), { name: 'RangeError', message: /huge\.png has 3670017 bytes/ });
+await assert.rejects(condition(new Uint8Array(0)), RangeError);
 
 // Leaving ends the job.
 const leaving = new AbortController();

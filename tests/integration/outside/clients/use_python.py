@@ -2,6 +2,7 @@
 """Run by python_client.py with the Python that has reel-client installed: use_python.py (blocking|awaited|bound|detached) SERVER FOLDER."""
 
 import asyncio
+import base64
 import faulthandler
 import hashlib
 import os
@@ -9,9 +10,13 @@ import pathlib
 import sys
 
 from reel.v1 import video_pb2, video_service_pb2
-from reel_client import AsyncClient, Client, ReelError
+from reel_client import AsyncClient, Client, ReelError, condition, extension, promotion, retake
 
 SPEC = {"width": 256, "height": 256, "num_frames": 25, "num_inference_steps": 4, "seed": 7}
+
+
+# A picture of one pixel.
+DOT = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
 
 
 def sha256(path):
@@ -39,6 +44,7 @@ def use_client(server, folder):
         assert reel.models()[0].is_default
         several = reel.create_all("a red circle", 3, **SPEC | {"seed": 7})
         assert [v.spec.seed for v in several] == [7, 8, 9] and len({v.name for v in several}) == 3
+        check_beginnings(reel, folder)
         check_leaving(reel)
         reel.delete(video.name)
         assert video.name not in [v.name for v in reel.list()]
@@ -82,6 +88,27 @@ def check_paths(reel, video, folder):
     (folder / "link.mp4").symlink_to("folder/real.mp4")
     reel.download(video.name, folder / "link.mp4")
     assert (folder / "link.mp4").is_symlink() and sha256(folder / "folder/real.mp4") == video.media.sha256
+
+
+def check_beginnings(reel, folder):
+    """A picture and a clip of the disk, and videos that go on from one that was kept."""
+    draft = reel.save("a red circle", folder / "draft.mp4", preset="two-pass", stop_after_pass=1)
+    assert reel.save(promotion(draft), folder / "large.mp4").media.width == 2 * draft.media.width
+    (folder / "dot.png").write_bytes(DOT)
+    pinned = [condition(folder / "dot.png"), condition(folder / "a.mp4", 8, 0.5)]
+    film = reel.save("a red circle", folder / "film.mp4", conditions=pinned, keep_state=True, **SPEC)
+    assert [(c.content_type, c.frame_index) for c in film.spec.conditions] == [("image/png", 0), ("video/mp4", 8)], film.spec.conditions
+    longer = reel.save(extension(film, 24, "a blue star", 9), folder / "longer.mp4")
+    assert (longer.source_video, longer.spec.num_frames, longer.spec.prompt) == (film.name, 33, "a blue star"), longer
+    other = reel.save(retake(film.name, 0.25, 25 / 24, seed=3), folder / "other.mp4")
+    assert (other.spec.num_frames, other.spec.prompt, other.spec.seed) == (25, "a red circle", 3), other
+    (folder / "huge.png").write_bytes(bytes(3_670_017))
+    for name in ("huge.png", "nothing.png"):
+        try:
+            condition(folder / name)
+            raise AssertionError(f"{name} was taken")
+        except (ValueError, OSError) as error:
+            assert name in str(error), error
 
 
 def check_leaving(reel):

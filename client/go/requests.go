@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reel
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"example.com/reel/client/go/reelv1"
+)
+
+const mostConditionBytes = 3_670_016 // of all conditions of a request together
+
+// ConditionFromFile reads a PNG, JPEG, WebP or MP4 that the video follows from `frameIndex` on.
+func ConditionFromFile(path string, frameIndex int32) (*reelv1.Condition, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() < 1 || info.Size() > mostConditionBytes {
+		return nil, fmt.Errorf("%s has %d bytes; conditions have 1 to %d together", path, info.Size(), mostConditionBytes)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	condition := &reelv1.Condition{FrameIndex: frameIndex}
+	if len(content) > 8 && string(content[4:8]) == "ftyp" {
+		condition.Source = &reelv1.Condition_Video{Video: content}
+	} else {
+		condition.Source = &reelv1.Condition_Image{Image: content}
+	}
+	return condition, nil
+}
+
+// Promotion asks for the rest of a draft.
+func Promotion(video string) *reelv1.VideoSpec {
+	return &reelv1.VideoSpec{Source: &reelv1.Source{Video: video, Begin: &reelv1.Source_Promote{Promote: &reelv1.Promote{}}}}
+}
+
+// Extension asks for so many frames behind a video's last ones, with the video's prompt unless the spec gets another.
+func Extension(video string, frames int32) *reelv1.VideoSpec {
+	extend := &reelv1.Extend{NumFrames: frames}
+	return &reelv1.VideoSpec{Source: &reelv1.Source{Video: video, Begin: &reelv1.Source_Extend{Extend: extend}}}
+}
+
+// Retake asks for a video once more, with a stretch of it made anew, by the video's prompt unless the spec gets another.
+func Retake(video string, begin, end time.Duration) *reelv1.VideoSpec {
+	retake := &reelv1.Retake{Begin: durationpb.New(begin), End: durationpb.New(end)}
+	return &reelv1.VideoSpec{Source: &reelv1.Source{Video: video, Begin: &reelv1.Source_Retake{Retake: retake}}}
+}

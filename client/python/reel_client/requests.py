@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests that begin from something: a picture or clip of the disk, or a video that has kept its state. Each goes wherever a prompt does."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any, Optional, Union
+
+from google.protobuf import duration_pb2
+from reel.v1 import video_pb2
+
+MOST_CONDITION_BYTES = 3_670_016  # of all conditions of a request together
+
+
+def condition(path: Union[str, "os.PathLike[str]"], frame_index: int = 0, strength: Optional[float] = None) -> video_pb2.Condition:
+    """A PNG, JPEG, WebP or MP4 that the video follows from `frame_index` on. ValueError: it is larger than any request may be."""
+    file = pathlib.Path(path)
+    size = file.stat().st_size
+    if not 0 < size <= MOST_CONDITION_BYTES:
+        raise ValueError(f"{file} has {size} bytes; conditions have 1 to {MOST_CONDITION_BYTES} together")
+    content = file.read_bytes()
+    made = video_pb2.Condition(frame_index=frame_index, strength=strength)
+    if content[4:8] == b"ftyp":
+        made.video = content
+    else:
+        made.image = content
+    return made
+
+
+def promotion(video: Union[str, video_pb2.Video]) -> video_pb2.VideoSpec:
+    """The rest of a draft."""
+    return video_pb2.VideoSpec(source=video_pb2.Source(video=_name(video), promote=video_pb2.Promote()))
+
+
+def extension(video: Union[str, video_pb2.Video], num_frames: int, prompt: str = "", overlap_frames: int = 0, **fields: Any) -> video_pb2.VideoSpec:
+    """So many frames behind the video's last ones, of which `overlap_frames` come first (0: 25). Without a prompt: the video's."""
+    extend = video_pb2.Extend(num_frames=num_frames, overlap_frames=overlap_frames)
+    return video_pb2.VideoSpec(prompt=prompt, source=video_pb2.Source(video=_name(video), extend=extend), **fields)
+
+
+def retake(video: Union[str, video_pb2.Video], begin: float, end: float, prompt: str = "", *, keep_pictures: bool = False,
+           keep_sound: bool = False, **fields: Any) -> video_pb2.VideoSpec:
+    """The video once more, with the seconds from `begin` to `end` made anew. Without a prompt: the video's."""
+    made = video_pb2.Retake(begin=_duration(begin), end=_duration(end), keep_pictures=keep_pictures, keep_sound=keep_sound)
+    return video_pb2.VideoSpec(prompt=prompt, source=video_pb2.Source(video=_name(video), retake=made), **fields)
+
+
+def _name(video: Union[str, video_pb2.Video]) -> str:
+    return video if isinstance(video, str) else video.name
+
+
+def _duration(seconds: float) -> duration_pb2.Duration:
+    made = duration_pb2.Duration()
+    made.FromNanoseconds(int(seconds * 1_000_000_000))
+    return made
