@@ -23,7 +23,7 @@ int64_t PeakOf(const GenerationSpec& spec, const ModelCard& card) {
 
 bool WantsPlan(const LoadOptions& options) {
   return options.device_memory > 0 || options.offload != Offload() ||
-         options.weights_form != WeightsForm::k16;
+         options.weights_form != WeightsForm::k16 || options.text_form != WeightsForm::k16;
 }
 
 LoadOptions ForShapes(LoadOptions options) {

@@ -31,6 +31,8 @@ struct Offload {
 // those of the file where it has such, else made of its values, which loses precision. Profiles in
 // e4m3 multiply the codes; others, and layers that those profiles leave out, widen them at each
 // use.
+//
+// Of a text encoder's layers: the same, widened at each use.
 enum class WeightsForm { k16, kE4m3 };
 
 // "e4m3"; empty: in 16 bits, or 32 on a CPU.

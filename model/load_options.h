@@ -97,6 +97,7 @@ struct LoadOptions {
   int64_t device_memory = 0;
   Offload offload = {};
   WeightsForm weights_form = WeightsForm::k16;
+  WeightsForm text_form = WeightsForm::k16;
   bool on_demand = false;  // checked when a worker starts, but not loaded
   // Whether the device computes in bf16, as GPUs do from sm_80 on; set by the worker, not by a
   // configuration.

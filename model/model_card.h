@@ -85,6 +85,7 @@ struct ModelCard {
   int64_t weight_bytes = 0;  // in the type in memory; with a plan those that stay on the device
   int64_t host_bytes = 0;    // of weights that are held on the host
   WeightsForm weights_form = WeightsForm::k16;
+  WeightsForm text_form = WeightsForm::k16;
   int64_t streamed_bytes = 0;  // copied to the device in each step
   int spatial_multiple = 32;   // width and height are multiples of it
   int temporal_multiple = 8;   // frames are a multiple of it, plus one

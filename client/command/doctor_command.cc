@@ -233,6 +233,11 @@ void AddDoctor(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"16", "e4m3"}))
       ->needs(model);
   command
+      .add_option("--text-form", flags->text_form,
+                  "With --model: the same of the text encoder, 16 (default) or e4m3")
+      ->check(CLI::IsMember({"16", "e4m3"}))
+      ->needs(model);
+  command
       .add_option("--text-folder", flags->text_folder,
                   "With --model: the folder with text_encoder/ and tokenizer/ of a single file")
       ->needs(model);

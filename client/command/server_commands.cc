@@ -70,6 +70,7 @@ std::string WeightsText(const v1::Model& model) {
     absl::StrAppend(&text, " + ", HumanBytes(model.host_bytes()), " on the host");
   }
   if (!model.weights_form().empty()) absl::StrAppend(&text, ", ", model.weights_form());
+  if (!model.text_form().empty()) absl::StrAppend(&text, ", texts ", model.text_form());
   return text;
 }
 

@@ -28,6 +28,7 @@ struct WeightsFlags {
   std::string dtype, text_folder, manifest;
   std::string device_memory;  // "24GB"; set: plan the weights for such a device
   std::string weights_form;   // "e4m3"
+  std::string text_form;      // the same
   std::optional<uint64_t> random_weights;
   std::vector<std::string> parts;     // "PART=FILE"
   std::vector<std::string> adapters;  // "FILE[:SCALE]"

@@ -80,6 +80,7 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.fixed_adapters = model.adapters;
   card.parameters = model.parameters;
   card.weight_bytes = model.bytes;
+  card.text_form = model.prompts.encoder().form();
   if (model.adapter_shelf != nullptr) {
     const AdapterRoom& room = model.adapter_shelf->columns().room();
     card.adapter_ranks = static_cast<int>(room.columns());

@@ -80,11 +80,12 @@ absl::StatusOr<Connectors> LoadConnectors(const StoredPart& part, at::ScalarType
 }
 
 absl::StatusOr<GemmaEncoder> LoadTextEncoder(const ModelParts& parts, at::ScalarType dtype,
-                                             at::Device place, std::shared_ptr<LayerRing> ring) {
+                                             at::Device place, std::shared_ptr<LayerRing> ring,
+                                             WeightsForm form) {
   REEL_ASSIGN_OR_RETURN(const StoredPart part, parts.TextEncoder());
   REEL_RETURN_IF_ERROR(CheckTextEncoder(part));
   REEL_ASSIGN_OR_RETURN(const GemmaConfig config, ReadGemmaConfig(part.config, part.source));
-  return GemmaEncoder::Load(part.weights, config, dtype, place, std::move(ring));
+  return GemmaEncoder::Load(part.weights, config, dtype, place, std::move(ring), form);
 }
 
 struct Vae {
@@ -200,8 +201,9 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
   REEL_RETURN_IF_ERROR(CheckConnectors(connectors.config(), transformer.config()));
   REEL_RETURN_IF_ERROR(CheckVideo(vae.config, transformer.config(), options.path));
   REEL_RETURN_IF_ERROR(CheckSound(sound.vae().config(), transformer.config(), options.path));
-  REEL_ASSIGN_OR_RETURN(GemmaEncoder encoder,
-                        LoadTextEncoder(parts, dtype, place, fitted.text_ring()));
+  REEL_ASSIGN_OR_RETURN(
+      GemmaEncoder encoder,
+      LoadTextEncoder(parts, dtype, place, fitted.text_ring(), options.text_form));
   REEL_RETURN_IF_ERROR(
       CheckText(encoder.config(), tokenizer.size(), connectors.config(), options.path));
   Prompts prompts(std::move(tokenizer), std::move(encoder), std::move(connectors),

@@ -70,33 +70,42 @@ GemmaEncoder::Block GemmaEncoder::TakeBlock(Weights& weights, int64_t index,
   return block;
 }
 
+std::array<Linear*, 5> GemmaEncoder::LinearsOf(Block& block) {
+  return {&block.query, &block.key_value, &block.out, &block.gate_up, &block.down};
+}
+
 void VisitTensors(GemmaEncoder::Block& block, const TensorVisitor& visit) {
   for (at::Tensor* norm :
        {&block.before_attention, &block.behind_attention, &block.before_feed_forward,
         &block.behind_feed_forward, &block.query_norm, &block.key_norm}) {
     VisitIfDefined(*norm, visit);
   }
-  for (Linear* layer : {&block.query, &block.key_value, &block.out, &block.gate_up, &block.down}) {
-    VisitTensors(*layer, visit);
-  }
+  for (Linear* layer : GemmaEncoder::LinearsOf(block)) VisitTensors(*layer, visit);
 }
 
 absl::StatusOr<GemmaEncoder> GemmaEncoder::Load(const WeightSet& stored, const GemmaConfig& config,
                                                 at::ScalarType dtype, at::Device device,
-                                                std::shared_ptr<LayerRing> ring) {
+                                                std::shared_ptr<LayerRing> ring, WeightsForm form) {
   REEL_ASSIGN_OR_RETURN(const WeightSet text_model, TextModelOf(stored, config));
   const double norms_lack = HasGgufNames(stored) ? 0 : 1;
   Weights weights(text_model, dtype, device);
   GemmaEncoder model(config);
   model.embedding_ = weights.Take("embed_tokens.weight", {config.vocab_size, config.width});
   model.final_norm_ = TakeNorm(weights, "norm", config.width, norms_lack);
+  model.form_ = form;
   model.blocks_ = PlacedLayers<Block>(ring);
   if (ring != nullptr && weights.ok()) model.embedding_ = model.embedding_.to(at::kCPU);
+  const int64_t around = weights.bytes();
+  weights.HoldCodes(form == WeightsForm::kE4m3);
   for (int64_t i = 0; i < config.num_layers() && weights.ok(); ++i) {
-    model.blocks_.Add(TakeBlock(weights, i, config, norms_lack), true);
+    Block block = TakeBlock(weights, i, config, norms_lack);
+    if (weights.holds_codes() && weights.ok()) {
+      for (Linear* layer : LinearsOf(block)) layer->MakeE4m3();
+    }
+    model.blocks_.Add(std::move(block), true);
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
-  model.bytes_ = weights.bytes();
+  model.bytes_ = weights.holds_codes() ? around + model.blocks_.bytes().all : weights.bytes();
   model.parameters_ = weights.parameters();
   return model;
 }

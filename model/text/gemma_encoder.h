@@ -3,12 +3,14 @@
 // gives them with its default attention.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/fit_plan.h"
 #include "model/layers/layer_ring.h"
 #include "model/layers/linear.h"
 #include "model/text/gemma_config.h"
@@ -20,10 +22,11 @@ class GemmaEncoder {
  public:
   // Loads the tensors of the text model, with any prefix to their names, or under GGUF's. The
   // vision part is not read. With a ring the layers stream through it, and the table of embeddings
-  // is on the host.
+  // is on the host. In e4m3 linear layers are codes alone, which each use widens.
   static absl::StatusOr<GemmaEncoder> Load(const WeightSet& stored, const GemmaConfig& config,
                                            at::ScalarType dtype, at::Device device,
-                                           std::shared_ptr<LayerRing> ring = nullptr);
+                                           std::shared_ptr<LayerRing> ring = nullptr,
+                                           WeightsForm form = WeightsForm::k16);
 
   // `ids` [B, n] int64 of texts without padding, the first at `position` of the padded text. Gives
   // the embeddings, what each layer but the last makes, and the last one's behind the final norm:
@@ -35,6 +38,7 @@ class GemmaEncoder {
 
   const GemmaConfig& config() const { return config_; }
   at::ScalarType dtype() const { return embedding_.scalar_type(); }
+  WeightsForm form() const { return form_; }
   int64_t bytes() const { return bytes_; }
   const StreamableBytes& layer_bytes() const { return blocks_.bytes(); }
   int64_t table_bytes() const { return static_cast<int64_t>(embedding_.nbytes()); }
@@ -59,6 +63,7 @@ class GemmaEncoder {
   // `norms_lack`: what is added to a norm's weight to get its factor. 1, or 0 for GGUF.
   static Block TakeBlock(Weights& weights, int64_t index, const GemmaConfig& config,
                          double norms_lack);
+  static std::array<Linear*, 5> LinearsOf(Block& block);
   friend void VisitTensors(Block& block, const TensorVisitor& visit);
   Places PlacesOf(const GemmaConfig::Attention& attention, int64_t position, int64_t count,
                   int64_t window) const;
@@ -68,6 +73,7 @@ class GemmaEncoder {
   at::Tensor FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const;
 
   GemmaConfig config_;
+  WeightsForm form_ = WeightsForm::k16;
   at::Tensor embedding_;   // [vocab, width]
   at::Tensor final_norm_;  // [width], plus one, fp32
   PlacedLayers<Block> blocks_;

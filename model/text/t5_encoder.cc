@@ -86,26 +86,32 @@ T5Encoder::Block T5Encoder::TakeBlock(Weights& weights, int64_t index, const T5C
   block.feed_forward_norm = weights.Take(feed_forward + "layer_norm.weight", {config.width});
   block.gated = TakeLinears(weights, {dense + "wi_0", dense + "wi_1"}, config.width,
                             config.feed_forward, false);
-  // In fp16 this one stays fp32: its product overflows.
-  const at::ScalarType out = weights.dtype() == at::kHalf ? at::kFloat : weights.dtype();
-  block.out.weight = weights.TakeAs(dense + "wo.weight", {config.width, config.feed_forward}, out);
+  if (weights.dtype() == at::kHalf) {
+    // This one stays fp32: in fp16 its product overflows.
+    block.out.weight =
+        weights.TakeAs(dense + "wo.weight", {config.width, config.feed_forward}, at::kFloat);
+  } else {
+    block.out = TakeLinear(weights, dense + "wo", config.feed_forward, config.width, false);
+  }
   return block;
+}
+
+std::array<Linear*, 4> T5Encoder::LinearsOf(Block& block) {
+  return {&block.qkv, &block.o, &block.gated, &block.out};
 }
 
 void VisitTensors(T5Encoder::Block& block, const TensorVisitor& visit) {
   VisitIfDefined(block.attention_norm, visit);
   VisitIfDefined(block.feed_forward_norm, visit);
-  for (Linear* layer : {&block.qkv, &block.o, &block.gated, &block.out}) {
-    VisitTensors(*layer, visit);
-  }
+  for (Linear* layer : T5Encoder::LinearsOf(block)) VisitTensors(*layer, visit);
 }
 
 absl::StatusOr<T5Encoder> T5Encoder::Load(const WeightSet& stored, const T5Config& config,
                                           at::ScalarType dtype, at::Device device,
-                                          std::shared_ptr<LayerRing> ring) {
+                                          std::shared_ptr<LayerRing> ring, WeightsForm form) {
   if (HasGgufNames(stored)) {
     REEL_ASSIGN_OR_RETURN(const WeightSet renamed, T5OfGguf(stored));
-    return Load(renamed, config, dtype, device, std::move(ring));
+    return Load(renamed, config, dtype, device, std::move(ring), form);
   }
   Weights weights(stored, dtype, device);
   T5Encoder model(config);
@@ -119,13 +125,23 @@ absl::StatusOr<T5Encoder> T5Encoder::Load(const WeightSet& stored, const T5Confi
       weights.Take("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
                    {config.num_buckets, config.num_heads});
   model.final_norm_ = weights.Take("encoder.final_layer_norm.weight", {config.width});
+  model.form_ = form;
   model.blocks_ = PlacedLayers<Block>(ring);
   if (ring != nullptr && weights.ok()) model.embedding_ = model.embedding_.to(at::kCPU);
+  const int64_t around = weights.bytes();
+  weights.HoldCodes(form == WeightsForm::kE4m3);
   for (int64_t i = 0; i < config.num_layers && weights.ok(); ++i) {
-    model.blocks_.Add(TakeBlock(weights, i, config), true);
+    Block block = TakeBlock(weights, i, config);
+    if (weights.holds_codes() && weights.ok()) {
+      // What has no type to go back to stays as it is.
+      for (Linear* layer : LinearsOf(block)) {
+        if (layer->replaced) layer->MakeE4m3();
+      }
+    }
+    model.blocks_.Add(std::move(block), true);
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
-  model.bytes_ = weights.bytes();
+  model.bytes_ = weights.holds_codes() ? around + model.blocks_.bytes().all : weights.bytes();
   model.parameters_ = weights.parameters();
   return model;
 }
@@ -149,7 +165,7 @@ at::Tensor T5Encoder::Attend(const Ops& ops, const Block& block, const at::Tenso
 at::Tensor T5Encoder::FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const {
   const std::vector<at::Tensor> gated = block.gated(ops, x).unflatten(2, {2, -1}).unbind(2);
   const at::Tensor y = ops.GatedGelu(gated[0], gated[1]);
-  return block.out(ops, y.to(block.out.weight.scalar_type()));
+  return block.out(ops, y.to(block.out.type()));
 }
 
 at::Tensor T5Encoder::Encode(const Ops& ops, const at::Tensor& ids, const at::Tensor& mask) const {

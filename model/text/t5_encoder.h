@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/fit_plan.h"
 #include "model/layers/layer_ring.h"
 #include "model/layers/linear.h"
 #include "nlohmann/json_fwd.hpp"
@@ -35,10 +36,12 @@ absl::StatusOr<T5Config> ReadT5Config(const nlohmann::json& json, const std::str
 class T5Encoder {
  public:
   // Takes the names of transformers or of GGUF. With a ring the layers stream through it, and the
-  // table of embeddings is on the host.
+  // table of embeddings is on the host. In e4m3 linear layers are codes alone, which each use
+  // widens.
   static absl::StatusOr<T5Encoder> Load(const WeightSet& stored, const T5Config& config,
                                         at::ScalarType dtype, at::Device device,
-                                        std::shared_ptr<LayerRing> ring = nullptr);
+                                        std::shared_ptr<LayerRing> ring = nullptr,
+                                        WeightsForm form = WeightsForm::k16);
 
   // `ids` [B, S] int64 below vocab_size; `mask` [B, S], or undefined: padding is attended to. Gives
   // [B, S, width] in the model's type.
@@ -50,6 +53,7 @@ class T5Encoder {
 
   const T5Config& config() const { return config_; }
   at::ScalarType dtype() const { return embedding_.scalar_type(); }
+  WeightsForm form() const { return form_; }
   int64_t bytes() const { return bytes_; }
   const StreamableBytes& layer_bytes() const { return blocks_.bytes(); }
   int64_t table_bytes() const { return static_cast<int64_t>(embedding_.nbytes()); }
@@ -65,6 +69,7 @@ class T5Encoder {
   explicit T5Encoder(const T5Config& config) : config_(config) {}
 
   static Block TakeBlock(Weights& weights, int64_t index, const T5Config& config);
+  static std::array<Linear*, 4> LinearsOf(Block& block);
   friend void VisitTensors(Block& block, const TensorVisitor& visit);
   at::Tensor PositionBias(int64_t length) const;  // [1, N, S, S]
   at::Tensor Attend(const Ops& ops, const Block& block, const at::Tensor& x,
@@ -72,6 +77,7 @@ class T5Encoder {
   at::Tensor FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const;
 
   T5Config config_;
+  WeightsForm form_ = WeightsForm::k16;
   at::Tensor embedding_;      // [vocab, width]
   at::Tensor relative_bias_;  // [buckets, N]
   at::Tensor final_norm_;     // [width]

@@ -47,8 +47,8 @@ absl::StatusOr<PromptEncoder> LoadPromptEncoder(const LoadOptions& options, at::
                         OpenPart(options, ModelPart::kTextEncoder, encoder_folder, "model"));
   REEL_RETURN_IF_ERROR(TakeQuantisationConfig(json, config_file, stored.layout()));
   REEL_ASSIGN_OR_RETURN(const T5Config config, ReadT5Config(json, config_file));
-  REEL_ASSIGN_OR_RETURN(T5Encoder encoder,
-                        T5Encoder::Load(stored, config, dtype, device, std::move(ring)));
+  REEL_ASSIGN_OR_RETURN(T5Encoder encoder, T5Encoder::Load(stored, config, dtype, device,
+                                                           std::move(ring), options.text_form));
   return PromptEncoder(std::move(tokenizer), std::move(encoder), cache_bytes);
 }
 

@@ -51,6 +51,7 @@ v1::Model CardToProto(const model::ModelCard& card) {
   proto.set_host_bytes(card.host_bytes);
   proto.set_streamed_bytes(card.streamed_bytes);
   proto.set_weights_form(std::string(model::NameOf(card.weights_form)));
+  proto.set_text_form(std::string(model::NameOf(card.text_form)));
   proto.set_spatial_multiple(card.spatial_multiple);
   proto.set_temporal_multiple(card.temporal_multiple);
   SetDefaults(card.defaults, *proto.mutable_defaults());
@@ -96,6 +97,7 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   card.host_bytes = proto.host_bytes();
   card.streamed_bytes = proto.streamed_bytes();
   card.weights_form = model::WeightsFormNamed(proto.weights_form());
+  card.text_form = model::WeightsFormNamed(proto.text_form());
   card.spatial_multiple = proto.spatial_multiple();
   card.temporal_multiple = proto.temporal_multiple();
   card.limits = LimitsFromProto(proto.limits());

@@ -161,6 +161,12 @@ void AddFitFlags(CLI::App& app, RenderOptions& options) {
          "floats alone, which the kernels fp8 multiply")
       ->check(CLI::IsMember({"16", "e4m3"}));
   app.add_option_function<std::string>(
+         "--text-form",
+         [&options](const std::string& form) { options.text_form = model::WeightsFormNamed(form); },
+         "16 (default), or e4m3: the linear layers of the text encoder are held as 8-bit floats "
+         "alone, and widened at each use")
+      ->check(CLI::IsMember({"16", "e4m3"}));
+  app.add_option_function<std::string>(
          "--text-place",
          [&options](const std::string& place) {
            options.offload.text = place == "host" ? model::Place::kHost : model::Place::kDevice;
@@ -298,6 +304,7 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.device_memory = options.device_memory;
   load.offload = options.offload;
   load.weights_form = options.weights_form;
+  load.text_form = options.text_form;
   load.computes_in_bf16 = options.computes_in_bf16;
   load.peers = options.peers;
   return load;

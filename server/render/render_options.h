@@ -26,6 +26,7 @@ struct RenderOptions {
   int64_t device_memory = 0;  // 0: all of a GPU's, and no bound on a CPU
   model::Offload offload = {};
   model::WeightsForm weights_form = model::WeightsForm::k16;
+  model::WeightsForm text_form = model::WeightsForm::k16;
   std::string device = "auto";
   std::vector<int> peers = {};   // the other members of that device, where it is a group
   bool computes_in_bf16 = true;  // that device

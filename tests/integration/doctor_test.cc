@@ -105,9 +105,9 @@ class ReleasedShapes : public Weights {
     return path.string();
   }
   static ProgramResult DoctorOf(const std::string& path, const char* device_memory,
-                                const char* form = "16") {
+                                const char* form = "16", const char* text_form = "16") {
     return Doctor({"--model", path, "--random-weights", "1", "--device-memory", device_memory,
-                   "--weights-form", form});
+                   "--weights-form", form, "--text-form", text_form});
   }
 
  private:
@@ -144,6 +144,9 @@ TEST_F(ReleasedShapes, AreFittedToADeviceWithoutOne) {
   const ProgramResult halved = DoctorOf(large, "24GB", "e4m3");
   EXPECT_EQ(halved.status, kGood);
   EXPECT_THAT(halved.out, Not(HasSubstr("each step copies")));
+  // Of the text encoder's 9.5 GB only the table of words stays as it was.
+  EXPECT_THAT(DoctorOf(small, "24GB", "16", "e4m3").out,
+              HasSubstr("text encoder: 4.9 GB on the device\n"));
   const ProgramResult refused = DoctorOf(large, "6GB");
   EXPECT_EQ(refused.status, kInvalid);
   EXPECT_THAT(refused.out, AllOf(HasSubstr("the model does not fit: of 6.0 GB 5.1 can be used"),

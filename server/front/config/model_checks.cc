@@ -38,7 +38,8 @@ void CheckTestCard(const std::string& at, const config::v1::Model& model,
       {"random_weights", model.has_random_weights()},
       {"parts", model.parts_size() > 0},
       {"offload", model.has_offload()},
-      {"weights_form", !model.weights_form().empty()}};
+      {"weights_form", !model.weights_form().empty()},
+      {"text_form", !model.text_form().empty()}};
   for (const auto& [field, is_set] : of_weights) {
     if (is_set) findings.Problem(at + field, "the test card has no weights; leave it out");
   }

@@ -26,12 +26,13 @@ std::string GemmaFolder() {
 nlohmann::json GemmaFile() { return *ReadJsonFile(GemmaFolder() + "/config.json"); }
 
 absl::StatusOr<GemmaEncoder> LoadGemma(at::ScalarType dtype,
-                                       std::shared_ptr<LayerRing> ring = nullptr) {
+                                       std::shared_ptr<LayerRing> ring = nullptr,
+                                       WeightsForm form = WeightsForm::k16) {
   const auto config = ReadGemmaConfig(GemmaFile(), "config.json");
   if (!config.ok()) return config.status();
   const auto stored = WeightSet::OpenFolder(GemmaFolder(), "model");
   if (!stored.ok()) return stored.status();
-  return GemmaEncoder::Load(*stored, *config, dtype, at::kCPU, std::move(ring));
+  return GemmaEncoder::Load(*stored, *config, dtype, at::kCPU, std::move(ring), form);
 }
 
 // The tokens of a row of the golden batch, whose padding stands in front.
@@ -107,6 +108,31 @@ TEST(GemmaEncoder, GivesTheSameBitsWhereItsLayersStream) {
     EXPECT_TRUE(StatesBy(*streaming, golden).equal(StatesBy(*whole, golden)));
     EXPECT_GE(ring->copied_bytes(), 2 * ring->host_bytes() - ring->device_bytes());
   }
+}
+
+TEST(GemmaEncoder, InEightBitsTakesLessMemoryAndErrsByLittle) {
+  const c10::InferenceMode no_gradients;
+  const ltx::Golden golden = ltx::Golden::In("gemma3");
+  const at::Tensor exact = Expected(golden, "states.fp32");
+  const auto whole = LoadGemma(at::kBFloat16);
+  const auto narrow = LoadGemma(at::kBFloat16, nullptr, WeightsForm::kE4m3);
+  ASSERT_TRUE(whole.ok() && narrow.ok()) << narrow.status();
+  EXPECT_EQ(narrow->form(), WeightsForm::kE4m3);
+  // Half, but for norms and the places of tensors in a slot, which count in a model so small.
+  EXPECT_LT(4 * narrow->layer_bytes().all, 3 * whole->layer_bytes().all);
+  EXPECT_LT(narrow->bytes(), whole->bytes());
+  EXPECT_EQ(narrow->parameters(), whole->parameters());
+  const at::Tensor states = StatesBy(*narrow, golden);
+  const double error = ((states - exact).norm() / exact.norm()).item<double>();
+  RecordProperty("relative", std::to_string(error));
+  EXPECT_GT(error, ((StatesBy(*whole, golden) - exact).norm() / exact.norm()).item<double>());
+  EXPECT_LT(error, 0.15);
+  // Where layers stream, too.
+  const auto ring = LayerRing::Make(at::kCPU, 2, narrow->layer_bytes().largest);
+  const auto streaming = LoadGemma(at::kBFloat16, ring, WeightsForm::kE4m3);
+  ASSERT_TRUE(streaming.ok()) << streaming.status();
+  EXPECT_EQ(ring->host_bytes(), narrow->layer_bytes().all);
+  EXPECT_TRUE(StatesBy(*streaming, golden).equal(states));
 }
 
 TEST(GemmaEncoder, ReadsBothFormsOfRotations) {

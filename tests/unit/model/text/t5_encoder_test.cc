@@ -25,12 +25,13 @@ constexpr char kNegative[] = "worst quality, blurry";
 constexpr int kTokens = 24;
 
 absl::StatusOr<T5Encoder> LoadEncoder(const std::string& folder, at::ScalarType dtype,
-                                      std::shared_ptr<LayerRing> ring = nullptr) {
+                                      std::shared_ptr<LayerRing> ring = nullptr,
+                                      WeightsForm form = WeightsForm::k16) {
   const auto json = ReadJsonFile(folder + "/text_encoder/config.json");
   const auto config = ReadT5Config(*json, "config.json");
   const auto stored = WeightSet::OpenFolder(folder + "/text_encoder", "model");
   if (!stored.ok()) return stored.status();
-  return T5Encoder::Load(*stored, *config, dtype, at::kCPU, std::move(ring));
+  return T5Encoder::Load(*stored, *config, dtype, at::kCPU, std::move(ring), form);
 }
 
 at::Tensor Ids(const T5Tokenizer& tokenizer, bool masks) {
@@ -97,6 +98,35 @@ TEST(T5Encoder, GivesTheSameBitsWhereItsLayersStream) {
                       .equal(whole->Encode(ops, golden["text.ids"], mask)));
     }
     EXPECT_EQ(ring->copied_bytes(), 2 * ring->host_bytes());
+  }
+}
+
+TEST(T5Encoder, InEightBitsTakesLessMemoryAndErrsByLittle) {
+  const c10::InferenceMode no_gradients;
+  const TinyFolder folder("0.9.0");
+  const Golden golden("0.9.0");
+  TestRun test;
+  const Ops ops(test.run);
+  const at::Tensor ids = golden["text.ids"], mask = golden["text.mask"];
+  const auto exact = LoadEncoder(folder.path(), at::kFloat);
+  ASSERT_TRUE(exact.ok()) << exact.status();
+  const at::Tensor expected = exact->Encode(ops, ids, mask);
+  // In fp16 the last layer of each block stays in fp32.
+  for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
+    const auto whole = LoadEncoder(folder.path(), dtype);
+    const auto narrow = LoadEncoder(folder.path(), dtype, nullptr, WeightsForm::kE4m3);
+    ASSERT_TRUE(whole.ok() && narrow.ok()) << narrow.status();
+    EXPECT_LT(4 * narrow->layer_bytes().all, 3 * whole->layer_bytes().all);
+    EXPECT_LT(narrow->bytes(), whole->bytes());
+    const at::Tensor made = narrow->Encode(ops, ids, mask);
+    const double error = ((made.to(at::kFloat) - expected).norm() / expected.norm()).item<double>();
+    RecordProperty("relative", std::to_string(error));
+    EXPECT_GT(error, 0.002) << "nothing was rounded to 8 bits";
+    EXPECT_LT(error, 0.15);
+    const auto ring = LayerRing::Make(at::kCPU, 1, narrow->layer_bytes().largest);
+    const auto streaming = LoadEncoder(folder.path(), dtype, ring, WeightsForm::kE4m3);
+    ASSERT_TRUE(streaming.ok()) << streaming.status();
+    EXPECT_TRUE(streaming->Encode(ops, ids, mask).equal(made));
   }
 }
 

@@ -24,6 +24,7 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   card.clear_state();
   card.clear_problem();
   card.set_weights_form("e4m3");
+  card.set_text_form("e4m3");
   const auto as_described = [](v1::VideoSpec& values) { values.clear_conditions(); };
   as_described(*state.mutable_defaults());
   card.clear_presets();
@@ -53,6 +54,7 @@ TEST(WorkerConvert, CarriesEverySettingThatWorkersTake) {
     for (worker::v1::PartFile& file : *load.mutable_parts()) file.set_part("vae");
     load.mutable_offload()->set_text("host");
     load.set_weights_form("e4m3");
+    load.set_text_form("e4m3");
   }
   EXPECT_EQ(Difference(sent, SettingsToProto(SettingsFromProto(sent))), "");
 }

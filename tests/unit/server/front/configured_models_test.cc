@@ -32,6 +32,9 @@ TEST(ConfiguredModels, WhatAModelIsMadeOfTravelsWithIt) {
   EXPECT_EQ(LoadOptionsOf(model, {}).offload,
             (model::Offload{.text = model::Place::kHost, .resident_blocks = 0}));
   EXPECT_EQ(LoadOptionsOf(model, {}).weights_form, model::WeightsForm::k16);
+  EXPECT_EQ(LoadOptionsOf(model, {}).text_form, model::WeightsForm::k16);
+  model.set_text_form("e4m3");
+  EXPECT_EQ(LoadOptionsOf(model, {}).text_form, model::WeightsForm::kE4m3);
   model.set_weights_form("e4m3");
   EXPECT_EQ(LoadOptionsOf(model, {}).weights_form, model::WeightsForm::kE4m3);
 }

@@ -98,11 +98,14 @@ TEST(ParseRenderOptions, SayWhereWeightsAre) {
   EXPECT_EQ(LoadOptionsOf(*parse({})).weights_form, model::WeightsForm::k16);
   EXPECT_EQ(LoadOptionsOf(*parse({"--weights-form", "e4m3"})).weights_form,
             model::WeightsForm::kE4m3);
+  EXPECT_EQ(LoadOptionsOf(*parse({})).text_form, model::WeightsForm::k16);
+  EXPECT_EQ(LoadOptionsOf(*parse({"--text-form", "e4m3"})).text_form, model::WeightsForm::kE4m3);
   EXPECT_EQ(LoadOptionsOf(*parse({"--text-place", "device"})).offload.text, model::Place::kDevice);
   for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--device-memory", "much"},
                                                 {"--device-memory", "0"},
                                                 {"--text-place", "disk"},
                                                 {"--weights-form", "int4"},
+                                                {"--text-form", "int4"},
                                                 {"--resident-blocks", "-1"},
                                                 {"--resident-blocks", "x"}}) {
     EXPECT_FALSE(parse(wrong)) << wrong[1];

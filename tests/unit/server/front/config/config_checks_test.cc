@@ -211,6 +211,9 @@ TEST(ConfigChecks, WeightsAreHeldInAFormThatIsKnown) {
               ElementsAre(AllOf(StartsWith("models[0].weights_form:"), HasSubstr("e4m3"))));
   EXPECT_THAT(Check("models { name: 'm' test_card {} weights_form: 'e4m3' }").problems,
               ElementsAre(AllOf(StartsWith("models[0].weights_form:"), HasSubstr("no weights"))));
+  EXPECT_THAT(Check("models { name: 'm' path: '/m' text_form: 'e4m3' }").problems, IsEmpty());
+  EXPECT_THAT(Check("models { name: 'm' path: '/m' text_form: 'int4' }").problems,
+              ElementsAre(AllOf(StartsWith("models[0].text_form:"), HasSubstr("e4m3"))));
 }
 
 TEST(ConfigChecks, RandomWeightsAreInNoManifest) {
