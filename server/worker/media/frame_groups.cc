@@ -21,15 +21,15 @@ class FrameGroups::Group {
   bool encoded = false;  // no further packets will come
 };
 
-FrameGroups::FrameGroups() = default;
+FrameGroups::FrameGroups(int first) : first_(first) {}
 FrameGroups::~FrameGroups() = default;
 
 void FrameGroups::Push(Frame frame) {
   MutexLock lock(mutex_);
   if (abandoned_) return;
-  if (BeginsGroup(pushed_)) groups_.push_back(std::make_unique<Group>());
+  if (groups_.empty() || groups_.back()->whole) groups_.push_back(std::make_unique<Group>());
   groups_.back()->frames.push_back(std::move(frame));
-  groups_.back()->whole = BeginsGroup(++pushed_);
+  groups_.back()->whole = BeginsGroup(first_ + ++pushed_);
   changed_.NotifyAll();
 }
 

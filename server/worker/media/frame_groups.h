@@ -30,7 +30,8 @@ class FrameGroups {
   // A group taken by a lane; the lane uses it until Done.
   class Group;
 
-  FrameGroups();
+  // `first`: the number in the file of the first frame that is pushed.
+  explicit FrameGroups(int first = 0);
   ~FrameGroups();
 
   void Push(Frame frame);
@@ -57,6 +58,7 @@ class FrameGroups {
   absl::StatusOr<HandedOut> NextPacket();
 
  private:
+  const int first_;
   mutable Mutex mutex_;
   CondVar changed_;
   std::deque<std::unique_ptr<Group>> groups_ ABSL_GUARDED_BY(mutex_);

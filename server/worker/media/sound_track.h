@@ -17,11 +17,21 @@
 
 namespace reel::worker {
 
+// The sound of another file that comes first. Note: [Joined files] in file_begin.h.
+struct SoundBefore {
+  std::vector<float> samples;  // interleaved, from time 0 on; some behind the packets, too
+  int packets = 0;             // that are written already
+  int first_made = 0;          // the frame with which the samples begin that come
+};
+
 // Not thread-safe. Errors are INTERNAL.
 class SoundTrack {
  public:
   // The format must have sound.
   static absl::StatusOr<SoundTrack> Open(const VideoFormat& format);
+
+  // Before all else. The packets that come are those behind it, with times as if there were none.
+  void Follow(SoundBefore before);
 
   // All samples, interleaved. Missing samples are silence, those past the pictures' end are
   // dropped. Without this call all is silence. Brings them to the format's loudness.
@@ -39,6 +49,8 @@ class SoundTrack {
  private:
   SoundTrack(AacEncoder encoder, const VideoFormat& format);
   int64_t SampleAt(int frames) const;
+  // The other file's samples, then these.
+  std::vector<float> Joined(const std::vector<float>& made) const;
   // Values of so many samples of each channel.
   size_t SizeOf(int64_t samples) const;
 
@@ -49,7 +61,9 @@ class SoundTrack {
   const std::optional<double> loudness_;
   bool is_limited_ = false;
   std::vector<float> samples_;
-  int64_t at_ = 0;  // samples of each channel given to the encoder
+  SoundBefore before_;
+  int64_t begin_ = 0;  // the first sample given to the encoder
+  int64_t at_ = 0;     // samples of each channel given to the encoder
   bool flushed_ = false;
 };
 

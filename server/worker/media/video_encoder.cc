@@ -10,6 +10,7 @@
 #include "server/worker/media/fragment_writer.h"
 #include "server/worker/media/frame_groups.h"
 #include "server/worker/media/h264_encoder.h"
+#include "server/worker/media/sound_decoder.h"
 #include "server/worker/media/sound_track.h"
 
 namespace reel::worker {
@@ -62,7 +63,8 @@ VideoEncoder::VideoEncoder(EncoderOptions options, Output output, Signal signal,
       output_(std::move(output)),
       signal_(std::move(signal)),
       ended_(std::move(ended)),
-      groups_(std::make_unique<FrameGroups>()),
+      to_skip_(options_.begin ? options_.begin->frames - options_.begin->first_made : 0),
+      groups_(std::make_unique<FrameGroups>(taken_frames())),
       writer_([this] { Run(); }) {}
 
 VideoEncoder::~VideoEncoder() {
@@ -93,6 +95,10 @@ absl::Status VideoEncoder::Push(const model::FramesView& frames) {
   if (result_) return result_->status();
   if (finished_) return absl::InternalError("A frame came after the last one");
   for (size_t at = 0; at < frames.data.size(); at += bytes) {
+    if (to_skip_ > 0) {
+      --to_skip_;
+      continue;
+    }
     const auto frame = frames.data.subspan(at, bytes);
     groups_->Push({frame.begin(), frame.end()});
   }
@@ -181,9 +187,17 @@ absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
   REEL_ASSIGN_OR_RETURN(std::optional<SoundTrack> sound, OpenSound(options_.format));
   std::vector<const AVCodecContext*> tracks = {&encoder.context()};
   if (sound) tracks.push_back(&sound->context());
-  REEL_ASSIGN_OR_RETURN(const auto writer,
-                        FragmentWriter::Open(tracks, OriginBoxes(options_.origin)));
-  REEL_ASSIGN_OR_RETURN(const int frames, WriteFrames(*writer, sound ? &*sound : nullptr));
+  SoundTrack* const own_sound = sound ? &*sound : nullptr;
+  std::optional<TakenBegin> begin;
+  if (options_.begin) {
+    REEL_ASSIGN_OR_RETURN(begin, TakenBegin::Open(*options_.begin));
+    REEL_RETURN_IF_ERROR(WriteBegin(*begin, own_sound));
+  }
+  REEL_ASSIGN_OR_RETURN(
+      const auto writer,
+      FragmentWriter::Open(tracks, begin ? std::string() : OriginBoxes(options_.origin)));
+  REEL_ASSIGN_OR_RETURN(const int frames,
+                        WriteFrames(*writer, begin ? &*begin : nullptr, own_sound));
   if (frames == 0) return absl::InternalError("A file has frames");
   std::string codecs = encoder.CodecString();
   if (sound) absl::StrAppend(&codecs, ", ", AacEncoder::CodecString());
@@ -198,28 +212,45 @@ absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
                      sound && sound->is_limited()};
 }
 
-absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, SoundTrack* sound) {
+absl::Status VideoEncoder::WriteBegin(const TakenBegin& begin, SoundTrack* sound) {
+  std::string next = std::string(begin.head()) + OriginBoxes(options_.origin);
+  for (const Fragment& fragment : begin.fragments()) {
+    next += fragment.bytes;
+    REEL_RETURN_IF_ERROR(Emit(std::exchange(next, std::string()), true));
+  }
+  if (sound == nullptr) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(std::vector<float> samples,
+                        DecodeSound(begin.file(), options_.format.sound));
+  sound->Follow({std::move(samples), begin.packets(), options_.begin->first_made});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, TakenBegin* begin,
+                                              SoundTrack* sound) {
+  const int first = taken_frames();
   const auto add_sound = [&](AVPacket& packet) { return writer.Write(packet, 1); };
   const auto cut_here = [&]() -> absl::Status {
     REEL_RETURN_IF_ERROR(writer.Cut());
-    return Emit(writer.TakeBytes(), true);
+    std::string bytes = writer.TakeBytes();
+    if (begin != nullptr) REEL_RETURN_IF_ERROR(begin->Follow(bytes));
+    return Emit(std::move(bytes), true);
   };
   bool cut = true;
-  int frames = 0;
+  int frames = first;
   for (;; ++frames) {
     REEL_ASSIGN_OR_RETURN(const FrameGroups::HandedOut next, groups_->NextPacket());
     if (!next.packet) break;
     if (next.waiting == most_waiting() - 1) signal_();  // there is room again
     if (sound != nullptr) {
-      if (frames == 0) sound->SetSamples(TakeSamples());
+      if (frames == first) sound->SetSamples(TakeSamples());
       REEL_RETURN_IF_ERROR(sound->WriteUntil(frames + 1, add_sound));
     }
-    next.packet->pts = next.packet->dts = frames;
+    next.packet->pts = next.packet->dts = frames - first;
     REEL_RETURN_IF_ERROR(writer.Write(*next.packet));
     cut = EndsFragment(frames);
     if (cut) REEL_RETURN_IF_ERROR(cut_here());
     // Once the first bytes have left, which it would hold up.
-    if (sound != nullptr && frames == 0) sound_stats_ = sound->Measure();
+    if (sound != nullptr && cut && !sound_stats_) sound_stats_ = sound->Measure();
   }
   if (!cut) REEL_RETURN_IF_ERROR(cut_here());
   return frames;

@@ -18,6 +18,7 @@
 #include "kernels/base/mutex.h"
 #include "model/frame_sink.h"
 #include "model/run_stats.h"
+#include "server/worker/media/file_begin.h"
 #include "server/worker/media/origin_boxes.h"
 #include "server/worker/media/video_format.h"
 
@@ -33,6 +34,7 @@ struct EncoderOptions {
   int queue_frames =
       16;  // waiting frames, beside a group for each lane, above which there is no room
   FileOrigin origin = {};
+  std::optional<FileBegin> begin = {};  // nullopt: the file is all its own
 };
 
 // The lanes for this many threads; 0: the machine's cores, up to 16.
@@ -90,8 +92,12 @@ class VideoEncoder final : public model::FrameSink {
   void EncodeGroups();
   void Run();
   absl::StatusOr<EncodedFile> WriteFile();
-  // The number of frames; `sound` may be null.
-  absl::StatusOr<int> WriteFrames(FragmentWriter& writer, SoundTrack* sound);
+  // Writes what comes before the first frame that is encoded here.
+  absl::Status WriteBegin(const TakenBegin& begin, SoundTrack* sound);
+  // The number of frames, with those of `begin`; it and `sound` may be null.
+  absl::StatusOr<int> WriteFrames(FragmentWriter& writer, TakenBegin* begin, SoundTrack* sound);
+  // The frames of the file that are another's.
+  int taken_frames() const { return options_.begin ? options_.begin->frames : 0; }
   std::vector<float> TakeSamples();
   absl::Status Emit(std::string bytes, bool fragment_end);
   // The number of frames in the encoder above which there is no room.
@@ -108,6 +114,7 @@ class VideoEncoder final : public model::FrameSink {
   mutable Mutex mutex_;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool abandoned_ ABSL_GUARDED_BY(mutex_) = false;
+  int to_skip_ ABSL_GUARDED_BY(mutex_) = 0;  // frames that come and are taken from elsewhere
   std::optional<absl::StatusOr<EncodedFile>> result_ ABSL_GUARDED_BY(mutex_);
   std::vector<float> samples_ ABSL_GUARDED_BY(mutex_);  // until the first frame's packet is there
   std::unique_ptr<FrameGroups> groups_;
