@@ -2,12 +2,14 @@
 #include "model/continuation_rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/held_stretch.h"
 #include "model/pass_work.h"
 #include "model/utf8.h"
 
@@ -62,6 +64,30 @@ void CheckBesideHeld(const GenerationSpec& spec, const ModelCard& card, const st
   }
 }
 
+// A joined file obeys the frame limit, and its sound goes over from one to the other within the
+// overlap.
+void CheckJoin(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  const Source::Extend& extend = spec.source->extend;
+  const int grid = card.temporal_multiple;
+  const int room = card.limits.max_frames - extend.source_frames;
+  if (extend.num_frames > room) {
+    out.Add("source.extend.num_frames",
+            absl::StrCat(
+                extend.num_frames, " behind the ", extend.source_frames,
+                " frames of the source's file are above ", card.limits.max_frames,
+                "; nearest: ", room < grid ? "leave join out" : absl::StrCat(room / grid * grid)));
+  }
+  if (!card.sound.exists() || !spec.sound.value_or(true)) return;
+  const double frames = kSeamSamples * spec.frame_rate / card.sound.sample_rate;
+  const int least = static_cast<int>(std::ceil(frames / grid)) * grid + 1;
+  if (extend.overlap_frames < least) {
+    out.Add("source.extend.overlap_frames",
+            absl::StrCat(
+                extend.overlap_frames,
+                " are too few for the sound to go over from one to the other; nearest: ", least));
+  }
+}
+
 void CheckExtend(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   const Source::Extend& extend = spec.source->extend;
   const ViolationList::Grid added{card.temporal_multiple, 0, card.temporal_multiple,
@@ -71,6 +97,7 @@ void CheckExtend(const GenerationSpec& spec, const ModelCard& card, ViolationLis
   bool fits = out.OnGrid("source.extend.num_frames", extend.num_frames, added);
   fits = out.OnGrid("source.extend.overlap_frames", extend.overlap_frames, held) && fits;
   const int frames = extend.overlap_frames + extend.num_frames;
+  if (fits && extend.join) CheckJoin(spec, card, out);
   if (!fits || spec.num_frames == frames) return;
   out.Add("num_frames", absl::StrCat(spec.num_frames,
                                      " is not that of source.extend, overlap and "

@@ -11,8 +11,10 @@
 namespace reel::model {
 
 // `video` is resolved. Size and frame rate are the video's, and of a retake its length; the seed is
-// never the video's. Another preset than the video's stands in place of its values. The fields that
-// the video does not allow are returned.
-std::vector<FieldViolation> FillContinued(const GenerationSpec& video, GenerationSpec& request);
+// never the video's. Another preset than the video's stands in place of its values. A joined file
+// is encoded as the video is. The fields that the video does not allow are returned. `file_frames`:
+// of the video's file; 0: its spec says it.
+std::vector<FieldViolation> FillContinued(const GenerationSpec& video, GenerationSpec& request,
+                                          int file_frames = 0);
 
 }  // namespace reel::model

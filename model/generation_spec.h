@@ -55,6 +55,8 @@ struct Source {
   struct Extend {
     int num_frames = 0;
     int overlap_frames = 0;
+    bool join = false;      // the file begins with the source's
+    int source_frames = 0;  // of the source's file, where it is joined; made by the server
 
     friend bool operator==(const Extend&, const Extend&) = default;
   };
@@ -170,6 +172,12 @@ struct GenerationSpec {
   bool is_retake() const { return source && source->begin == Source::Begin::kRetake; }
   // Whether latents of another video are held in this one.
   bool holds_latents() const { return is_extension() || is_retake(); }
+  // Whether its file begins with another video's.
+  bool is_joined() const { return is_extension() && source->extend.join; }
+  // The frames of the file of a resolved spec; a joined one's are more than those that are made.
+  int file_frames() const {
+    return is_joined() ? source->extend.source_frames + source->extend.num_frames : num_frames;
+  }
   // For a resolved spec.
   int num_steps() const {
     return timesteps.empty() ? num_inference_steps : static_cast<int>(timesteps.size());

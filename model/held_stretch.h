@@ -14,6 +14,10 @@ namespace reel::model {
 // A decoder looks at both sides, and takes the first latent that it gets for a single frame.
 inline constexpr int kContextLatents = 4;
 
+// The least samples between a joined file's seam and its source's end. Sound is ahead of pictures
+// by some of them, and needs the others to go over into other sound.
+inline constexpr int kSeamSamples = 6 * 1024;
+
 // The frames that a resolved request decodes: an extension those in front of it, too.
 int DecodedFrames(const GenerationSpec& resolved, int frames_per_latent);
 

@@ -30,6 +30,7 @@ static_assert(std::endian::native == std::endian::little, "safetensors is little
 
 constexpr char kFormat[] = "reel.state.1";
 constexpr char kConditionPrefix[] = "condition.";
+constexpr char kVideoFile[] = "file";
 constexpr size_t kAlignment = 8;
 // 64 conditions, which only a program for a single user takes, and a family's own tensors.
 constexpr SafetensorsLimits kLimits = {
@@ -83,6 +84,12 @@ std::string FileOf(const std::map<std::string, StateTensor>& tensors, json metad
   file += text;
   for (const auto& [name, tensor] : tensors) file += tensor.bytes;
   return file;
+}
+
+// Beside the tensors and the largest header.
+bool HasRoomFor(size_t bytes, const std::map<std::string, StateTensor>& tensors) {
+  for (const auto& [name, tensor] : tensors) bytes += tensor.bytes.size();
+  return static_cast<int64_t>(bytes) + 2 * kLimits.max_header_bytes <= PassState::kMostFileBytes;
 }
 
 bool IsFinite(const std::string& bytes) {
@@ -174,13 +181,18 @@ std::vector<std::string> DifferencesOfHeld(const VideoState& state, const Genera
 
 }  // namespace
 
-std::string WriteState(const GenerationSpec& spec, const ModelCard& card, const PassState& made) {
+std::string WriteState(const GenerationSpec& spec, const ModelCard& card, const PassState& made,
+                       std::string file) {
   const GenerationSpec own = SpecOfVideo(spec);
   std::map<std::string, StateTensor> tensors = made.tensors;
   for (size_t i = 0; i < own.conditions.size() && own.stop_after_pass; ++i) {
     const std::string& bytes = *own.conditions[i].bytes;
     tensors[ConditionName(i)] = {
         StateTensor::Type::kU8, {static_cast<int64_t>(bytes.size())}, bytes};
+  }
+  if (!file.empty() && HasRoomFor(file.size(), tensors)) {
+    const auto size = static_cast<int64_t>(file.size());
+    tensors[kVideoFile] = {StateTensor::Type::kU8, {size}, std::move(file)};
   }
   return FileOf(tensors, {{"build", REEL_VERSION},
                           {"family", card.family},
@@ -206,6 +218,8 @@ absl::StatusOr<VideoState> ReadState(std::string_view file) {
     REEL_ASSIGN_OR_RETURN(state.made.tensors[entry.name], TensorOf(entry, file));
   }
   REEL_RETURN_IF_ERROR(TakeConditions(state));
+  auto node = state.made.tensors.extract(kVideoFile);
+  if (!node.empty()) state.file = std::move(node.mapped().bytes);
   return state;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state that a finished video keeps, as one safetensors file: what its passes left, its
-// resolved spec, and the model that made it. The same video gives the same bytes.
+// resolved spec, and the model that made it. A whole video's has its MP4 file, too, with which a
+// joined one begins. The same video gives the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,13 @@ struct VideoState {
   std::string fixed_adapters;  // in the weights, as one text
   std::string build;           // the version that wrote it
   PassState made;
+  std::string file;  // the MP4; empty: none is kept
 };
 
-// `spec` is resolved; a draft's conditions must have their bytes.
-std::string WriteState(const GenerationSpec& spec, const ModelCard& card, const PassState& made);
+// `spec` is resolved; a draft's conditions must have their bytes. `file`: of a whole video; where
+// it would make the state too large it is left out.
+std::string WriteState(const GenerationSpec& spec, const ModelCard& card, const PassState& made,
+                       std::string file = {});
 
 // Expects hostile bytes. FAILED_PRECONDITION names the broken rule.
 absl::StatusOr<VideoState> ReadState(std::string_view file);

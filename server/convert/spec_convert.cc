@@ -117,7 +117,10 @@ model::Source SourceFromProto(const v1::Source& proto) {
           .begin = BeginOf(proto),
           .state_sha256 = proto.state_sha256(),
           .state = nullptr,
-          .extend = {.num_frames = extend.num_frames(), .overlap_frames = extend.overlap_frames()},
+          .extend = {.num_frames = extend.num_frames(),
+                     .overlap_frames = extend.overlap_frames(),
+                     .join = extend.join(),
+                     .source_frames = extend.source_frames()},
           .retake = {.begin = SecondsOf(retake.begin()),
                      .end = SecondsOf(retake.end()),
                      .keep_pictures = retake.keep_pictures(),
@@ -127,6 +130,8 @@ model::Source SourceFromProto(const v1::Source& proto) {
 void SetExtend(const model::Source::Extend& extend, v1::Extend& proto) {
   proto.set_num_frames(extend.num_frames);
   proto.set_overlap_frames(extend.overlap_frames);
+  proto.set_join(extend.join);
+  proto.set_source_frames(extend.source_frames);
 }
 
 void SetRetake(const model::Source::Retake& retake, v1::Retake& proto) {

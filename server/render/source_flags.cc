@@ -67,6 +67,9 @@ void AddSourceFlags(CLI::App& app, RenderOptions& options) {
                  "So many of its last frames come first; default 25")
       ->check(WhyNotAboveZero)
       ->needs(extend);
+  app.add_flag("--join", source.extend.join,
+               "The file begins with the video's, which its state has; only for .mp4")
+      ->needs(extend);
   CLI::Option* const retake = app.get_option("--retake");
   app.add_option("--from", source.retake.begin, "Seconds; default 0")->needs(retake);
   app.add_option("--to", source.retake.end, "Seconds")->needs(retake);
@@ -90,6 +93,9 @@ bool NamesASource(const std::string& word) {
 std::string WhyNotBesideSource(const RenderOptions& options,
                                const std::vector<const CLI::Option*>& of_the_video) {
   const Begin begin = options.source.begin;
+  if (options.source.extend.join && options.output.ends_with(".safetensors")) {
+    return "--join makes an .mp4 of an .mp4; a .safetensors has the frames that are made";
+  }
   for (const CLI::Option* flag : of_the_video) {
     if (begin == Begin::kUnspecified || flag->count() == 0) continue;
     if (begin == Begin::kPromote) {

@@ -11,6 +11,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/continued_spec.h"
 #include "model/states/video_state.h"
+#include "server/worker/media/fragmented_file.h"
 
 namespace reel::render {
 namespace {
@@ -30,7 +31,12 @@ absl::Status FindAdapters(const std::vector<model::FixedAdapter>& files,
 }
 
 absl::Status FillHeld(const model::VideoState& state, model::GenerationSpec& spec) {
-  const auto violations = model::FillContinued(state.spec, spec);
+  int file_frames = 0;
+  if (spec.is_joined()) {
+    REEL_ASSIGN_OR_RETURN(const worker::FragmentedFile file, worker::ReadFragments(state.file));
+    file_frames = file.num_frames();
+  }
+  const auto violations = model::FillContinued(state.spec, spec, file_frames);
   spec.model.clear();  // its name here is the file's
   if (violations.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -54,7 +60,8 @@ absl::Status ReadSourceFile(RenderOptions& options) {
     spec.keep_state = options.spec.keep_state;
   } else {
     spec.source = options.source;
-    REEL_RETURN_IF_ERROR(FillHeld(*state, spec));
+    const absl::Status filled = FillHeld(*state, spec);
+    if (!filled.ok()) return absl::InvalidArgumentError(filled.message());
   }
   spec.source->state_sha256 = Sha256Hex(file);
   spec.source->state = std::make_shared<const std::string>(std::move(file));

@@ -9,10 +9,13 @@
 
 #include "tests/conformance/caller.h"
 #include "tests/conformance/service.h"
+#include "tests/fakes/decoded_video.h"
+#include "tests/fakes/mp4_boxes.h"
 
 namespace reel::tests {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
@@ -47,8 +50,33 @@ v1::VideoSpec ExtensionOf(const std::string& name, int num_frames, int overlap =
   return spec;
 }
 
+v1::VideoSpec JoinedTo(const std::string& name, int num_frames) {
+  v1::VideoSpec spec = ExtensionOf(name, num_frames);
+  spec.mutable_source()->mutable_extend()->set_join(true);
+  spec.set_keep_state(true);
+  return spec;
+}
+
+// The first fragments of a file.
+std::string FragmentsOf(const std::string& file, int count) {
+  std::string fragments;
+  for (const mp4::Mp4Box& box : mp4::BoxesOf(file)) {
+    if (box.type != "moof" && box.type != "mdat") continue;
+    fragments += file.substr(box.begin, box.end - box.begin);
+    if (box.type == "mdat" && --count == 0) break;
+  }
+  return fragments;
+}
+
 class Hold : public Conformance {
  protected:
+  static std::string FileOf(Service& service, const v1::Video& video) {
+    std::string bytes;
+    EXPECT_TRUE(service.Connect().Download(video.name(), 0, &bytes).ok()) << video.name();
+    EXPECT_EQ(video.media().sha256(), Sha256Hex(bytes));
+    EXPECT_EQ(video.media().size_bytes(), static_cast<int64_t>(bytes.size()));
+    return bytes;
+  }
   static std::string WhyRefused(Caller& caller, const v1::VideoSpec& spec) {
     const Answer refused = caller.Create(spec);
     EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
@@ -96,6 +124,45 @@ TEST_P(Hold, AnExtensionGoesOnAndCanBeGoneOnFrom) {
   }
 }
 
+TEST_P(Hold, AJoinedFileBeginsWithItsSourcesAndCanBeJoinedToAgain) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  const v1::Video film = caller.Finish(FilmSpec());
+  const v1::Video joined = caller.Finish(JoinedTo(film.name(), 16));
+  EXPECT_EQ(joined.spec().num_frames(), 41) << "what is made";
+  EXPECT_EQ(joined.spec().source().extend().source_frames(), 49);
+  EXPECT_EQ(joined.notices_size(), 0);
+  const v1::Video again = caller.Finish(JoinedTo(joined.name(), 8));
+  EXPECT_EQ(again.spec().source().extend().source_frames(), 65);
+
+  const std::string file = FileOf(service, joined);
+  EXPECT_EQ(FragmentsOf(file, 4), FragmentsOf(FileOf(service, film), 4)) << "25 frames";
+  const auto played = reel::testing::Decode(file);
+  ASSERT_TRUE(played.ok()) << played.status();
+  EXPECT_EQ(played->luma.size(), 65U);
+  const std::string longer = FileOf(service, again);
+  EXPECT_EQ(FragmentsOf(longer, 6), FragmentsOf(file, 6)) << "41 frames";
+  const auto all = reel::testing::Decode(longer);
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->luma.size(), 73U);
+}
+
+TEST_P(Hold, RefusesByNameWhatCannotBeJoined) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  const std::string film = caller.Finish(FilmSpec()).name();
+  EXPECT_THAT(WhyRefused(caller, JoinedTo(film, 216)),
+              AllOf(HasSubstr("spec.source.extend.num_frames"), HasSubstr("nearest: 208")));
+  v1::VideoSpec other = JoinedTo(film, 8);
+  other.mutable_encoding()->set_crf(30);
+  EXPECT_THAT(WhyRefused(caller, other), HasSubstr("spec.source.extend.join"));
+  v1::VideoSpec wrong = JoinedTo(film, 8);
+  wrong.mutable_source()->mutable_extend()->set_source_frames(41);
+  EXPECT_THAT(WhyRefused(caller, wrong), HasSubstr("spec.source.extend.source_frames"));
+  const std::string joined = caller.Finish(JoinedTo(film, 8)).name();
+  EXPECT_THAT(WhyRefused(caller, RetakeOf(joined, 0, 500)), HasSubstr("spec.source.video"));
+}
+
 TEST_P(Hold, RefusesByNameWhatCannotBe) {
   Service& service = Shared();
   Caller caller(service.server());
@@ -128,12 +195,14 @@ TEST_P(Hold, RefusesByNameWhatCannotBe) {
 
 TEST_P(Hold, OutlivesItsWorkerAndItsServer) {
   Service service(GetParam(), {.step_ms = 100});
-  std::string film, undisturbed, retake;
+  std::string film, undisturbed, retake, whole, joined;
   {
     Caller caller(service.server());
     film = caller.Finish(FilmSpec()).name();
     undisturbed = caller.Finish(RetakeOf(film, 500, 1000)).media().sha256();
+    whole = caller.Finish(JoinedTo(film, 16)).media().sha256();
     retake = caller.Create(RetakeOf(film, 500, 1000)).video.name();
+    joined = caller.Create(JoinedTo(film, 16)).video.name();
     caller.AwaitStep(retake);
     service.KillWorkers();
     EXPECT_TRUE(Eventually([&] { return caller.Get(retake).video.attempt() > 1; }));
@@ -144,6 +213,7 @@ TEST_P(Hold, OutlivesItsWorkerAndItsServer) {
   const v1::Video video = caller.Await(retake);
   ASSERT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
   EXPECT_EQ(video.media().sha256(), undisturbed);
+  EXPECT_EQ(caller.Await(joined).media().sha256(), whole);
   EXPECT_EQ(caller.Finish(ExtensionOf(film, 8)).source_video(), film);
 }
 

@@ -204,7 +204,8 @@ void AddStats(const model::RunStats& stats, Json& json) {
 
 Json JsonOf(const Video& video, const std::string& notice) {
   const model::GenerationSpec& spec = video.spec;
-  const double duration = spec.frame_rate > 0 ? spec.num_frames / spec.frame_rate : 0;
+  const int frames = spec.file_frames();
+  const double duration = spec.frame_rate > 0 ? frames / spec.frame_rate : 0;
   const bool done = video.state == VideoState::kSucceeded;
   const int progress = static_cast<int>(100 * video.progress.fraction);
   const auto seconds = static_cast<int64_t>(std::max(1.0, std::round(duration)));
@@ -224,7 +225,7 @@ Json JsonOf(const Video& video, const std::string& notice) {
       {"error", ErrorOf(video)},
       {"seed", spec.seed.value_or(0)},
       {"fps", spec.frame_rate},
-      {"num_frames", spec.num_frames},
+      {"num_frames", frames},
       {"num_inference_steps", spec.num_steps()},
       {"guidance_scale", spec.guidance_scale.value_or(1)},
       {"duration_s", duration},

@@ -6,6 +6,7 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "model/pass_work.h"
 #include "server/worker/engine/engine_core.h"
+#include "server/worker/engine/file_format.h"
 #include "server/worker/engine/file_origin.h"
 #include "server/worker/engine/kept_states.h"
 #include "server/worker/media/jpeg.h"
@@ -14,23 +15,6 @@ namespace reel::worker {
 namespace {
 
 using model::Stage;
-
-const char* PresetName(model::EncodingSpeed speed) {
-  switch (speed) {
-    case model::EncodingSpeed::kUltrafast:
-      return "ultrafast";
-    case model::EncodingSpeed::kSuperfast:
-      return "superfast";
-    case model::EncodingSpeed::kFaster:
-      return "faster";
-    case model::EncodingSpeed::kMedium:
-      return "medium";
-    case model::EncodingSpeed::kUnspecified:
-    case model::EncodingSpeed::kVeryfast:
-      break;
-  }
-  return "veryfast";
-}
 
 }  // namespace
 
@@ -141,21 +125,16 @@ void Engine::Impl::MakePreview(HeldJob& job) {
 absl::Status Engine::Impl::StartDecoding(HeldJob& job) {
   EncoderOptions options;
   REEL_ASSIGN_OR_RETURN(options.origin, OriginOfFile(job, catalog_, options_.device));
-  const model::FileSize size = model::FileSizeOf(job.spec, job.pipeline->card());
-  options.format.width = size.width;
-  options.format.height = size.height;
-  options.format.frame_rate = job.spec.frame_rate;
-  options.format.num_frames = job.spec.num_frames;
-  if (job.spec.sound.value_or(true)) options.format.sound = job.pipeline->card().sound;
-  options.format.loudness = job.spec.normalise_loudness;
+  options.format = FormatOfFile(job.spec, job.pipeline->card());
+  options.begin = job.begin;
   job.sounds = options.format.sound.exists();
-  options.format.crf = job.spec.encoding.crf.value_or(options.format.crf);
-  options.format.preset = PresetName(job.spec.encoding.speed);
   options.lanes = EncoderLanes(options_.encoder_threads);
   job.file_end = std::make_shared<FileEnd>(events_);
   job.encoder = std::make_unique<VideoEncoder>(
       std::move(options),
-      [this, ref = job.ref](int64_t offset, std::string bytes, bool fragment_end) {
+      [this, ref = job.ref, end = job.file_end, keeps = job.state && !job.spec.stop_after_pass](
+          int64_t offset, std::string bytes, bool fragment_end) {
+        if (keeps) end->Keep(bytes);
         Report(ref, JobMedia{offset, std::move(bytes), fragment_end});
       },
       [this] { inbox_.Wake(); },
@@ -214,7 +193,7 @@ void Engine::Impl::StartEncoding(HeldJob& job) {
   job.phase = Phase::kEncode;
   PutDown(job);
   Report(job.ref, JobProgress{Stage::kEncode, steps, steps});
-  FileEnd::Success success{job.ref, job.deadline, job.spec.num_frames, steps,
+  FileEnd::Success success{job.ref, job.deadline, job.spec.file_frames(), steps,
                            {},      job.clock,    std::move(job.state)};
   const auto passes = model::PassesOf(job.spec, job.pipeline->card());
   success.finished.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "kernels/base/digest/sha256.h"
+#include "model/pass_state.h"
 
 namespace reel::worker {
 
@@ -40,19 +41,26 @@ bool FileEnd::Claim() {
   return teller_ == Teller::kEngine;
 }
 
+// More than a state has room for is not kept in it.
+void FileEnd::Keep(std::string_view bytes) {
+  if (static_cast<int64_t>(file_.size()) <= model::PassState::kMostFileBytes) file_ += bytes;
+}
+
 void FileEnd::Complete(const absl::StatusOr<EncodedFile>& file, absl::Time now) {
   std::optional<WorkerReport> report;
-  std::string state;
+  StateWriter state;
   {
     MutexLock lock(mutex_);
     const bool whole = success_ && file.ok() && file->num_frames == success_->num_frames;
     if (!whole || teller_ != Teller::kNobody) return;
     teller_ = Teller::kFile;
     report = ReportOf(*file, now);
-    state = std::exchange(success_->state, {});
+    state = std::exchange(success_->state, nullptr);
   }
   auto* const finished = std::get_if<JobFinished>(&report->event);
-  if (finished != nullptr && !state.empty()) ReportState(report->ref, state, *finished);
+  if (finished != nullptr && state) {
+    ReportState(report->ref, state(std::move(file_)), *finished);
+  }
   events_.Report(*std::move(report));
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
@@ -27,6 +28,9 @@ inline constexpr std::string_view kDeadlinePassedText =
 // Of a state, in one report.
 inline constexpr size_t kStatePieceBytes = size_t{1} << 20;
 
+// The bytes of a state, which have the job's file if they are given it.
+using StateWriter = absl::AnyInvocable<std::string(std::string file)>;
+
 // Adds how far the job has come to a failure.
 absl::Status JobError(const JobRef& ref, Reason reason, std::string_view message, int steps,
                       int num_steps);
@@ -43,7 +47,7 @@ class FileEnd {
     int num_steps = 0;
     JobFinished finished;
     model::RunClock clock;
-    std::string state = {};  // that the job leaves, reported before its end; empty: none
+    StateWriter state = nullptr;  // that the job leaves, reported before its end; null: none
   };
 
   // `events` outlives it.
@@ -60,7 +64,11 @@ class FileEnd {
   // reports it or has done so.
   bool Claim();
 
-  // Called by the file's thread, once. A complete file is a success, or too late. Anything else is
+  // The file's thread.
+
+  // The next bytes of a file that is part of its job's state.
+  void Keep(std::string_view bytes);
+  // Called once. A complete file is a success, or too late. Anything else is
   // left to the engine, which knows what it means.
   void Complete(const absl::StatusOr<EncodedFile>& file, absl::Time now);
 
@@ -76,6 +84,7 @@ class FileEnd {
   Mutex mutex_;
   Teller teller_ ABSL_GUARDED_BY(mutex_) = Teller::kNobody;
   std::optional<Success> success_ ABSL_GUARDED_BY(mutex_);
+  std::string file_;  // what is kept of it; the file's thread only
   std::optional<absl::Time> rests_since_ ABSL_GUARDED_BY(mutex_);
   absl::Duration exposed_ ABSL_GUARDED_BY(mutex_);  // encoding time in which no job moved
 };

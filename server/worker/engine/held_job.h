@@ -46,7 +46,8 @@ struct HeldJob {
   std::unique_ptr<ConditionDecoder> conditions;   // until the job is created; null: it has none
   std::optional<model::PassState> made;           // that it begins from, until it is created
   std::unique_ptr<model::Generation> generation;
-  std::string state;                  // that it leaves, from its decode on; empty: none
+  std::optional<FileBegin> begin;     // of its file, that is another's; nullopt: none
+  StateWriter state;                  // of what it leaves, from its decode on; null: nothing
   std::shared_ptr<FileEnd> file_end;  // from the first frames on; shared with the encoder's thread
   std::unique_ptr<VideoEncoder> encoder;
   bool sounds = false;     // the next piece of its decode is its sound

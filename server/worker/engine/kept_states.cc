@@ -8,12 +8,31 @@
 #include "model/held_stretch.h"
 #include "model/states/video_state.h"
 #include "server/errors/error.h"
+#include "server/worker/engine/file_format.h"
 
 namespace reel::worker {
 
 std::string UnusableSource(const absl::Status& why) {
   return absl::StrCat("The video to go on from cannot be used: ", std::string(why.message()));
 }
+
+namespace {
+
+// The part of the job's file that the source's begins with, if there is one.
+absl::Status OpenBegin(const model::GenerationSpec& spec, std::string file, HeldJob& job) {
+  if (!spec.is_joined()) return absl::OkStatus();
+  if (file.empty()) {
+    return MakeError(Reason::kStateGone,
+                     "The state of the video to go on from has no file, to which another could be "
+                     "joined");
+  }
+  auto begin = BeginOfJoined(spec, job.pipeline->card(), std::move(file));
+  if (!begin.ok()) return MakeError(Reason::kStateNotForModel, UnusableSource(begin.status()));
+  job.begin = *std::move(begin);
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::Status OpenState(model::GenerationSpec& spec, HeldJob& job) {
   if (!spec.source) return absl::OkStatus();
@@ -30,7 +49,7 @@ absl::Status OpenState(model::GenerationSpec& spec, HeldJob& job) {
     spec.conditions[i].bytes = state->spec.conditions[i].bytes;
   }
   job.made = std::move(state->made);
-  return absl::OkStatus();
+  return OpenBegin(spec, std::move(state->file), job);
 }
 
 absl::StatusOr<std::unique_ptr<model::Generation>> MakeGeneration(HeldJob& job,
@@ -53,8 +72,11 @@ bool KeepsBytesOfConditions(const model::GenerationSpec& spec) {
 
 absl::Status TakeState(HeldJob& job) {
   if (!job.spec.keep_state.value_or(false)) return absl::OkStatus();
-  REEL_ASSIGN_OR_RETURN(const model::PassState made, job.pipeline->State(*job.generation));
-  job.state = model::WriteState(job.spec, job.pipeline->card(), made);
+  REEL_ASSIGN_OR_RETURN(model::PassState made, job.pipeline->State(*job.generation));
+  job.state = [spec = job.spec, card = job.pipeline->card(),
+               made = std::move(made)](std::string file) {
+    return model::WriteState(spec, card, made, std::move(file));
+  };
   return absl::OkStatus();
 }
 

@@ -5,12 +5,12 @@
 // Note: [Joined files]. Every fragment begins with a key frame, and a head tells only size, rate
 // and codecs. So fragments of two files with equal heads make one file, once the numbers and times
 // of the later ones go on. Sound does not end where pictures do: a fragment has three packets more,
-// and a packet is heard together with the one before it. So the sound behind the seam is encoded
-// from the source's own, decoded: four packets in front of the seam, which are thrown away, and one
-// behind it, which is heard with the source's last packet. Over the next packet it goes over into
-// the new sound. Where the held latents are, both are the same, and going over changes nothing;
-// elsewhere it keeps the seam from being heard. New sound begins with its pictures, not where the
-// source's latents of sound would have it: a chain of joined files stays in step.
+// and a packet is heard together with the one before it. So an encoder begins with the source's own
+// sound, decoded. Four packets in front of the seam are thrown away; the first that is written is
+// heard with the source's last one. Within the next packet the source's sound goes over into the
+// new sound. Where the held latents are, both are the same, and nothing changes; elsewhere it keeps
+// the seam from being heard. New sound begins with its pictures, not where the source's latents of
+// sound would have it: a chain of joined files stays in step.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -141,6 +142,38 @@ TEST(HoldingRules, AnExtensionIsWholeLatentsLongAndSoIsItsOverlap) {
   EXPECT_THAT(Extending([](auto&, Source& source) { source.extend.num_frames = 240; }),
               ElementsAre(Violation("num_frames", "nearest: 257")))
       << "the whole clip obeys the model's limit";
+}
+
+TEST(HoldingRules, AJoinedFileObeysTheFrameLimit) {
+  const auto joined = [](int source_frames, int num_frames) {
+    return Extending(
+        [=](auto&, Source& source) { source.extend = {num_frames, 25, true, source_frames}; });
+  };
+  EXPECT_THAT(joined(185, 72), IsEmpty()) << "257 in all";
+  EXPECT_THAT(joined(193, 72),
+              ElementsAre(Violation("source.extend.num_frames", "above 257; nearest: 64")));
+  EXPECT_THAT(joined(257, 8),
+              ElementsAre(Violation("source.extend.num_frames", "nearest: leave join out")));
+}
+
+TEST(HoldingRules, TheSoundOfAJoinedFileNeedsAnOverlapToGoOverIn) {
+  ModelCard card = ExampleCard();
+  card.sound = {24'000, 2};
+  const auto overlapping = [&](int overlap, double frame_rate, std::optional<bool> sound) {
+    GenerationSpec spec;
+    spec.prompt = "a fox";
+    spec.frame_rate = frame_rate;
+    spec.sound = sound;
+    spec.source = Source{.video = "videos/v", .begin = Source::Begin::kExtend};
+    spec.source->extend = {8, overlap, true, 49};
+    return Resolve(spec, card, RequestLimits(), 7).violations;
+  };
+  EXPECT_THAT(overlapping(9, 24, {}), IsEmpty());
+  EXPECT_THAT(overlapping(1, 24, {}),
+              ElementsAre(Violation("source.extend.overlap_frames", "nearest: 9")));
+  EXPECT_THAT(overlapping(9, 60, {}),
+              ElementsAre(Violation("source.extend.overlap_frames", "nearest: 17")));
+  EXPECT_THAT(overlapping(1, 24, false), IsEmpty());
 }
 
 TEST(HoldingRules, ARetakeHasABeginBeforeItsEndAndBothWithinTheVideo) {

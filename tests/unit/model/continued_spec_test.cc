@@ -106,6 +106,62 @@ TEST(FillContinued, RefusesAnOverlapThatIsLongerThanTheVideoAndDrafts) {
   EXPECT_THAT(FillContinued(draft, retake), ElementsAre(Violation("source.video", "is a draft")));
 }
 
+GenerationSpec AskedJoin(int num_frames) {
+  GenerationSpec spec = AskedExtension(num_frames);
+  spec.source->extend.join = true;
+  return spec;
+}
+
+TEST(FillContinued, AJoinedFileHasAllFramesAndTheVideosEncoding) {
+  GenerationSpec video = VideoOf("small");
+  video.encoding.crf = 30;
+  video.encoding.speed = EncodingSpeed::kFaster;
+  const GenerationSpec joined = Filled(AskedJoin(72), video);
+  EXPECT_EQ(joined.num_frames, 97) << "what is made";
+  EXPECT_EQ(joined.source->extend.source_frames, 49);
+  EXPECT_EQ(joined.file_frames(), 121);
+  EXPECT_EQ(joined.encoding, video.encoding);
+  const GenerationSpec again = Filled(AskedJoin(8), joined);
+  EXPECT_EQ(again.source->extend.source_frames, 121) << "the joined file is the next one's source";
+  EXPECT_EQ(again.file_frames(), 129);
+  GenerationSpec own = AskedJoin(8);
+  own.preset = "distilled-4";
+  EXPECT_EQ(Filled(own, video).encoding, video.encoding) << "whatever the preset says";
+}
+
+TEST(FillContinued, RefusesToJoinWhatIsEncodedOtherwise) {
+  const GenerationSpec video = VideoOf("small");
+  const auto why = [&](auto change) {
+    GenerationSpec of = video, request = AskedJoin(8);
+    change(of, request);
+    return FillContinued(of, request);
+  };
+  EXPECT_THAT(why([](auto&, auto& request) { request.encoding.crf = 30; }),
+              ElementsAre(Violation("source.extend.join", "encoding.crf is another")));
+  EXPECT_THAT(why([](auto&, auto& request) { request.encoding.speed = EncodingSpeed::kMedium; }),
+              ElementsAre(Violation("source.extend.join", "encoding.speed is another")));
+  EXPECT_THAT(why([](auto& of, auto& request) {
+                of.sound = true;
+                request.sound = false;
+              }),
+              ElementsAre(Violation("source.extend.join", "the request none")));
+  EXPECT_THAT(why([](auto& of, auto&) { of.normalise_loudness = -16; }),
+              ElementsAre(Violation("source.extend.join", "one loudness")));
+  EXPECT_THAT(why([](auto&, auto& request) { request.source->extend.source_frames = 41; }),
+              ElementsAre(Violation("source.extend.source_frames", "nearest: 49")));
+  EXPECT_THAT(why([](auto&, auto& request) {
+                request.encoding.crf = 18;
+                request.source->extend.source_frames = 49;
+              }),
+              IsEmpty());
+}
+
+TEST(FillContinued, RefusesARetakeOfAJoinedVideoWhoseBeginIsNotThere) {
+  GenerationSpec retake = AskedRetake(0, 1);
+  EXPECT_THAT(FillContinued(Filled(AskedJoin(72), VideoOf("small")), retake),
+              ElementsAre(Violation("source.video", "keeps its last 25 frames")));
+}
+
 TEST(FillContinued, AVideoOfTwoPassesNeedsAPresetOfOne) {
   GenerationSpec request = AskedRetake(0, 1);
   const GenerationSpec video = VideoOf("twice");

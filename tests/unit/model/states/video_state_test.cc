@@ -78,6 +78,19 @@ TEST_F(VideoStateTest, GivesBackWhatWasWritten) {
 
 TEST_F(VideoStateTest, TheSameVideoGivesTheSameBytes) { EXPECT_EQ(File(), File()); }
 
+TEST_F(VideoStateTest, KeepsTheFileOfAWholeVideoIfThereIsRoomForIt) {
+  draft_.stop_after_pass.reset();
+  const std::string bytes("an MP4\0 of bytes", 16);
+  const auto whole = ReadState(WriteState(draft_, card_, made_, bytes));
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->file, bytes);
+  EXPECT_EQ(whole->made, made_) << "the file is none of what the passes made";
+  EXPECT_EQ(ReadState(File())->file, "");
+  EXPECT_EQ(WriteState(draft_, card_, made_,
+                       std::string(static_cast<size_t>(PassState::kMostFileBytes), 'x')),
+            File());
+}
+
 TEST_F(VideoStateTest, KeepsTheBytesOfConditionsOfADraftAlone) {
   draft_.stop_after_pass.reset();
   const auto whole = ReadState(File());

@@ -88,6 +88,8 @@ TEST(SpecConvert, CarriesEveryWayToGoOnFromAVideo) {
   source.set_video("videos/a");
   source.mutable_extend()->set_num_frames(72);
   source.mutable_extend()->set_overlap_frames(9);
+  source.mutable_extend()->set_join(true);
+  source.mutable_extend()->set_source_frames(97);
   EXPECT_EQ(Difference(sent, SpecToProto(SpecFromProto(sent))), "");
   v1::Retake& retake = *source.mutable_retake();
   for (const int nanos : {0, 1, 333'333'333, 999'999'999}) {

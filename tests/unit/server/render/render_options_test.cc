@@ -332,6 +332,8 @@ TEST(ParseRenderOptions, WhatGoesOnFromAVideoTakesItsSizeAndLengthFromThere) {
     EXPECT_FALSE(parse(flags)) << more[0];
     EXPECT_EQ(exit_code, kUsage);
   }
+  EXPECT_TRUE(parse({"--extend", "s", "--new-frames", "8", "--join"})->source.extend.join);
+  EXPECT_FALSE(parse({"--retake", "s", "--to", "1", "--join"})) << "of an extension alone";
   EXPECT_FALSE(parse({"--extend", "s"})) << "by how much?";
   EXPECT_FALSE(parse({"--retake", "s"})) << "until when?";
   EXPECT_FALSE(parse({"--from", "1", "--prompt", "a fox"})) << "of what?";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/states/video_state.h"
 #include "model/testcard/picture_code.h"
 #include "tests/fakes/decoded_video.h"
 
@@ -195,7 +196,12 @@ TEST_F(RenderDraft, AWholeVideosStateIsHeldByExtensionsAndRetakesBothWays) {
     keeps.back() = folder_.File("exact");
     done = Card(keeps, "next.safetensors");
     ASSERT_EQ(done.status, 0) << done.errors;
-    EXPECT_EQ(folder_.Read("by_engine"), folder_.Read("exact"));
+    const auto by_engine = model::ReadState(folder_.Read("by_engine"));
+    const auto exact = model::ReadState(folder_.Read("exact"));
+    ASSERT_TRUE(by_engine.ok() && exact.ok());
+    EXPECT_TRUE(by_engine->made == exact->made && by_engine->spec == exact->spec);
+    EXPECT_TRUE(by_engine->file == folder_.Read("next.mp4"));
+    EXPECT_EQ(exact->file, "") << "there is no MP4";
   }
   const auto retake = reel::testing::Decode(folder_.Read("next.mp4"));
   ASSERT_TRUE(retake.ok()) << retake.status();
@@ -212,6 +218,39 @@ TEST_F(RenderDraft, AWholeVideosStateIsHeldByExtensionsAndRetakesBothWays) {
       Card({"--extend", folder_.File("state"), "--new-frames", "8", "--overlap", "33"}, "no.mp4");
   EXPECT_EQ(refused.status, 3);
   EXPECT_THAT(refused.errors, HasSubstr("source.extend.overlap_frames"));
+}
+
+TEST_F(RenderDraft, JoinsAnExtensionToItsVideoAndToThatAgain) {
+  std::string last = "film";
+  ASSERT_EQ(Card({"--prompt", "a fox", "--seed", "7", "--preset", "quick", "--keep-state",
+                  folder_.File("film")},
+                 "film.mp4")
+                .status,
+            0);
+  for (const char* next : {"once", "twice"}) {
+    const auto done = Card({"--extend", folder_.File(last), "--new-frames", "16", "--overlap", "9",
+                            "--join", "--prompt", "an owl", "--keep-state", folder_.File(next)},
+                           std::string(next) + ".mp4");
+    ASSERT_EQ(done.status, 0) << done.errors;
+    last = next;
+  }
+  const auto joined = reel::testing::Decode(folder_.Read("twice.mp4"));
+  ASSERT_TRUE(joined.ok()) << joined.status();
+  ASSERT_THAT(joined->luma, SizeIs(25 + 16 + 16));
+  const auto code = [&](size_t frame) {
+    return model::DecodeCode(joined->luma[frame], 256, 256, 160);
+  };
+  const uint32_t fox = model::PictureHash("a fox", 7, 256, 160),
+                 owl = model::PictureHash("an owl", 0, 256, 160);
+  EXPECT_EQ(code(0), (model::PictureCode{fox, 0}));
+  EXPECT_EQ(code(24), (model::PictureCode{fox, 24}));
+  EXPECT_EQ(code(25), (model::PictureCode{owl, 9})) << "as its own clip counts";
+  EXPECT_EQ(code(56), (model::PictureCode{owl, 24}));
+  const auto refused = Card({"--extend", folder_.File("film"), "--new-frames", "240", "--overlap",
+                             "9", "--join", "--prompt", "an owl"},
+                            "no.mp4");
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.errors, HasSubstr("source.extend.num_frames"));
 }
 
 TEST_F(RenderDraft, RefusesADraftOfOnePassByName) {

@@ -53,6 +53,26 @@ TEST(VideosOnceFinal, OfSeveralWaitsForTheLast) {
   EXPECT_EQ(reply["videos"][1]["status"], "completed");
 }
 
+TEST(VideosOnceFinal, SayOfAJoinedVideoHowLongItsFileIs) {
+  Video video;
+  video.id = "lab-1";
+  video.spec.num_frames = 97;
+  video.spec.frame_rate = 24;
+  video.spec.source = model::Source{.video = "videos/v", .begin = model::Source::Begin::kExtend};
+  video.spec.source->extend = {72, 25, true, 120};
+  const auto job = std::make_shared<ScriptedJob>(video);
+  job->Progress(1);
+  job->Succeed();
+  VideosOnceFinal body({job}, JsonReply(""), "");
+  std::string bytes;
+  absl::Status end;
+  ASSERT_EQ(body.Next(bytes, end), StreamStep::kMessage);
+  const auto json = nlohmann::json::parse(bytes);
+  EXPECT_EQ(json["num_frames"], 192);
+  EXPECT_EQ(json["duration_s"], 8.0);
+  EXPECT_EQ(json["seconds"], "8");
+}
+
 TEST(FinishedMedia, SaysNothingBeforeTheEnd) {
   const auto job = RunningJob();
   MediaAsk ask;

@@ -21,7 +21,10 @@ const absl::Time kStart = absl::UnixEpoch() + absl::Seconds(100);
 class FileEndTest : public ::testing::Test {
  protected:
   void Expect(absl::Time deadline = absl::InfiniteFuture(), std::string state = "") {
-    FileEnd::Success success{{"a", 2, {}}, deadline, kFrames, kSteps, {}, {}, std::move(state)};
+    FileEnd::Success success{{"a", 2, {}}, deadline, kFrames, kSteps, {}, {}};
+    if (!state.empty()) {
+      success.state = [state = std::move(state)](const std::string& file) { return state + file; };
+    }
     success.finished.stats.device = "cpu";
     success.clock.Enter(model::RunPart::kEncode, kStart - absl::UnixEpoch());
     end_.Expect(std::move(success));
@@ -74,6 +77,14 @@ TEST_F(FileEndTest, ItsStateComesFirstInPieces) {
   EXPECT_TRUE(events_.contiguous());
   EXPECT_EQ(events_.ended("a").result.state_size_bytes, static_cast<int64_t>(state.size()));
   EXPECT_EQ(events_.ended("a").result.state_sha256, Sha256Hex(state));
+}
+
+TEST_F(FileEndTest, ItsStateHasWhatWasKeptOfTheFile) {
+  Expect(absl::InfiniteFuture(), "state ");
+  end_.Keep("and ");
+  end_.Keep("file");
+  end_.Complete(File(), kStart);
+  EXPECT_EQ(events_.state("a"), "state and file");
 }
 
 TEST_F(FileEndTest, OfAFileThatIsTooLateThereIsNoState) {

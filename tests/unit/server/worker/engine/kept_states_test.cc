@@ -8,7 +8,10 @@
 
 #include "kernels/base/digest/sha256.h"
 #include "model/states/video_state.h"
+#include "model/testcard/picture.h"
 #include "server/errors/error.h"
+#include "server/worker/media/fragmented_file.h"
+#include "tests/fakes/decoded_video.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
 namespace reel::worker {
@@ -138,6 +141,15 @@ TEST_F(EngineStatesTest, ARetakeOfAWholeVideoHoldsItsLatentsAndTellsWhatItMadeAn
   };
   EXPECT_EQ(latents("retake").shape, latents("film").shape);
   EXPECT_NE(latents("retake"), latents("film"));
+  // Frames 0, 1 to 8, 9 to 16, and 17 to 24. The test card's decoder sees one latent alone.
+  const std::string file = events_.file("film"), made_anew = events_.file("retake");
+  const auto theirs = ReadFragments(file), own = ReadFragments(made_anew);
+  ASSERT_TRUE(theirs.ok() && own.ok());
+  ASSERT_EQ(own->fragments.size(), 4U);
+  for (const size_t fragment : {0U, 1U, 3U}) {
+    EXPECT_EQ(own->fragments[fragment].bytes, theirs->fragments[fragment].bytes) << fragment;
+  }
+  EXPECT_NE(own->fragments[2].bytes, theirs->fragments[2].bytes);
 
   again.source->state = std::make_shared<const std::string>(state);
   again.source->begin = model::Source::Begin::kExtend;
@@ -147,6 +159,111 @@ TEST_F(EngineStatesTest, ARetakeOfAWholeVideoHoldsItsLatentsAndTellsWhatItMadeAn
   ASSERT_TRUE(extension.error.ok()) << extension.error;
   EXPECT_THAT(extension.result.notices, IsEmpty());
   EXPECT_EQ(latents("extension").shape[2], 5);
+}
+
+class EngineJoinsTest : public EngineStatesTest {
+ protected:
+  EngineJoinsTest() { test_card_.sound = true; }
+  static model::GenerationSpec Sounding(const model::GenerationSpec& spec) {
+    const auto card = model::TestCardModelCard("testcard", {}, true);
+    const auto resolved = model::Resolve(spec, card, model::RequestLimits(), 1);
+    EXPECT_TRUE(resolved.ok()) << (resolved.ok() ? "" : resolved.violations[0].field);
+    return resolved.spec;
+  }
+  // Of 49 frames, which keeps its state.
+  static model::GenerationSpec Clip() {
+    model::GenerationSpec spec;
+    spec.prompt = "a fox";
+    spec.seed = 7;
+    spec.preset = "quick";
+    spec.num_frames = 49;
+    spec.frame_rate = 24;
+    spec.keep_state = true;
+    return spec;
+  }
+  model::GenerationSpec JoinedTo(const std::string& name, int source_frames) {
+    model::GenerationSpec spec = Clip();
+    const std::string state = events_.state(name);
+    spec.prompt = "an owl";
+    spec.num_frames = 0;
+    spec.source = model::Source{.video = "videos/" + name,
+                                .begin = model::Source::Begin::kExtend,
+                                .state_sha256 = Sha256Hex(state),
+                                .state = std::make_shared<const std::string>(state)};
+    spec.source->extend = {24, 25, true, source_frames};
+    return spec;
+  }
+  RecordingEvents::Ended RunSounding(const std::string& name, const model::GenerationSpec& spec) {
+    engine().Post(Job(name, Sounding(spec)));
+    EXPECT_TRUE(events_.WaitForEnd(name));
+    return events_.ended(name);
+  }
+};
+
+TEST_F(EngineJoinsTest, AJoinedFileBeginsWithItsSourcesAndCanBeJoinedToAgain) {
+  Start();
+  ASSERT_TRUE(RunSounding("film", Clip()).error.ok());
+  const auto joined = RunSounding("joined", JoinedTo("film", 49));
+  ASSERT_TRUE(joined.error.ok()) << joined.error;
+  EXPECT_EQ(joined.result.media.duration, absl::Seconds(73 / 24.0));
+  EXPECT_EQ(joined.result.media.size_bytes, static_cast<int64_t>(events_.file("joined").size()));
+  EXPECT_TRUE(events_.contiguous());
+  const auto again = RunSounding("again", JoinedTo("joined", 73));
+  ASSERT_TRUE(again.error.ok()) << again.error;
+
+  const auto film = reel::testing::Decode(events_.file("film"));
+  const auto first = reel::testing::Decode(events_.file("joined"));
+  const auto last = reel::testing::Decode(events_.file("again"));
+  ASSERT_TRUE(film.ok() && first.ok()) << first.status();
+  ASSERT_TRUE(last.ok()) << last.status();
+  ASSERT_EQ(first->luma.size(), 73U);
+  ASSERT_EQ(last->luma.size(), 97U);
+  EXPECT_EQ(last->sound.size() / 2 / 2'000, 97U) << "48,000 samples a second";
+  for (size_t i = 0; i < 25; ++i) EXPECT_EQ(first->luma[i], film->luma[i]) << i;
+  for (size_t i = 0; i < 49; ++i) EXPECT_EQ(last->luma[i], first->luma[i]) << i;
+  const auto code = [&](size_t frame) {
+    return model::DecodeCode(last->luma[frame], first->width, first->width, first->height);
+  };
+  const auto hash = [&](const std::string& prompt) {
+    return model::PictureHash(prompt, 7, first->width, first->height);
+  };
+  for (int i = 0; i < 49; ++i) {
+    EXPECT_EQ(code(static_cast<size_t>(i)), (model::PictureCode{hash("a fox"), i})) << i;
+  }
+  EXPECT_EQ(code(49), (model::PictureCode{hash("an owl"), 25})) << "the first new frame";
+  EXPECT_EQ(code(72), (model::PictureCode{hash("an owl"), 48}));
+}
+
+TEST_F(EngineJoinsTest, TheSameRequestGivesTheSameFile) {
+  Start();
+  ASSERT_TRUE(RunSounding("film", Clip()).error.ok());
+  ASSERT_TRUE(RunSounding("once", JoinedTo("film", 49)).error.ok());
+  ASSERT_TRUE(RunSounding("twice", JoinedTo("film", 49)).error.ok());
+  EXPECT_EQ(events_.file("once"), events_.file("twice"));
+  EXPECT_EQ(events_.state("once"), events_.state("twice"));
+}
+
+TEST_F(EngineJoinsTest, WhatCannotBeJoinedFailsBeforeItIsRendered) {
+  Start();
+  ASSERT_TRUE(RunSounding("film", Clip()).error.ok());
+  const auto other_length = RunSounding("other_length", JoinedTo("film", 57));
+  EXPECT_EQ(ReasonOf(other_length.error), Reason::kStateNotForModel);
+  EXPECT_THAT(std::string(other_length.error.message()), HasSubstr("49 frames instead of 57"));
+  EXPECT_THAT(events_.progress("other_length"), IsEmpty());
+
+  const auto with_file = [&](const std::string& file) {
+    const auto kept = *model::ReadState(events_.state("film"));
+    model::GenerationSpec spec = JoinedTo("film", 49);
+    spec.source->state = std::make_shared<const std::string>(
+        model::WriteState(kept.spec, events_.card("testcard"), kept.made, file));
+    return spec;
+  };
+  const auto without = RunSounding("without", with_file(""));
+  EXPECT_EQ(ReasonOf(without.error), Reason::kStateGone);
+  EXPECT_THAT(std::string(without.error.message()), HasSubstr("has no file"));
+  const auto foreign = RunSounding("foreign", with_file("no MP4"));
+  EXPECT_EQ(ReasonOf(foreign.error), Reason::kStateNotForModel);
+  EXPECT_FALSE(foreign.suspect);
 }
 
 TEST_F(EngineStatesTest, AJobLeavesNoStateUnlessItsSpecSaysSo) {
