@@ -278,6 +278,7 @@ void AddExtend(CLI::App& app, Action& action) {
   struct Flags {
     GoOnFlags go_on;
     int frames = 0, overlap = 0;
+    bool join = false;
   };
   auto flags = std::make_shared<Flags>();
   CLI::App& command = *app.add_subcommand(
@@ -290,12 +291,14 @@ void AddExtend(CLI::App& app, Action& action) {
       .add_option("--overlap", flags->overlap,
                   "So many of its last frames come first, 8k + 1; default 25")
       ->check(WhyNotAboveZero);
+  command.add_flag("--join", flags->join, "One file: that video's, and the new frames behind it");
   command.callback([flags, &action] {
     action = [flags](Session& session) {
       v1::VideoSpec spec = flags->go_on.Spec();
       v1::Extend& extend = *spec.mutable_source()->mutable_extend();
       extend.set_num_frames(flags->frames);
       extend.set_overlap_frames(flags->overlap);
+      extend.set_join(flags->join);
       return Render(session, spec, flags->go_on.render);
     };
   });

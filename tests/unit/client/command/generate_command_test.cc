@@ -146,6 +146,9 @@ TEST_F(GenerateTest, GoesOnBehindAVideoThatKeptItsState) {
   EXPECT_EQ(server_.asked().generates.at(2).spec().ShortDebugString(),
             "num_inference_steps: 3 seed: 0 preset: \"p\" "
             "source { video: \"videos/m-1\" extend { num_frames: 8 overlap_frames: 9 } }");
+  EXPECT_EQ(Run({"extend", "m-1", "--frames", "8", "--join", "-o", folder_ + "/j.mp4"}), 0) << err_;
+  EXPECT_EQ(server_.asked().generates.at(3).spec().ShortDebugString(),
+            "source { video: \"videos/m-1\" extend { num_frames: 8 join: true } }");
   EXPECT_EQ(Run({"extend", "m-1", "-o", folder_ + "/d.mp4"}), 2) << "how far?";
 }
 
