@@ -29,6 +29,8 @@ function spec() {
   else delete made.stopAfterPass;
   if (byId('keep').checked) made.keepState = true;
   else delete made.keepState;
+  const held = conditions();
+  if (held.length) made.conditions = held;
   made.preview = { everySteps: 2 };
   return made;
 }
@@ -70,6 +72,8 @@ function showModel() {
   byId('frames').min = 1;
   fillSelect(byId('preset'), chosen.presets || [], 'usual');
   byId('preset-row').hidden = byId('draft-row').hidden = !(chosen.presets || []).length;
+  byId('line-row').hidden = !chosen.supportsConditions;
+  knowLength();
   byId('words').replaceChildren();
   for (const group of chosen.promptWords || []) {
     const row = element('div');
@@ -90,7 +94,7 @@ function fieldOf(path, fields) {
   return fields.find((field) => field.dataset.path.split(' ').some((own) => bare === own || bare.startsWith(`${own}.`)));
 }
 
-const formFields = () => FIELDS.map(byId);
+const formFields = () => [...FIELDS.map(byId), byId('first-picture'), ...pins.map((one) => one.node.querySelector('input'))];
 
 function clearErrors(fields = formFields(), refusal = byId('refusal')) {
   refusal.textContent = '';

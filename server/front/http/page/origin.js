@@ -6,6 +6,7 @@ const ORIGIN_BYTES = 65536;
 const ORIGIN_DEPTH = 8;
 const ORIGIN_UUID = '1e8cf22df5c54eba97d18938595855cd';
 let origin = null;  // the spec of a file that was dropped, of which the form shows a part
+let originFile = null;
 
 // The text in an MP4's head; none: null.
 async function originText(file) {
@@ -43,6 +44,7 @@ async function takeFile(file) {
     const found = JSON.parse(text.replace(/([{,])"seed":(\d+)/, '$1"seed":"$2"'));
     if (!found || found.format !== 'reel.origin.1' || !found.spec || typeof found.spec !== 'object') throw new Error('it is of another version');
     if (found.spec.conditions) throw new Error('it was made with pictures, which are not in it; use reel again');
+    originFile = file;
     showOrigin(camelCased(found.spec), file.name);
   } catch (error) {
     byId('refusal').textContent = `${file.name}: ${error.message}`;
@@ -70,11 +72,12 @@ function showOrigin(spec, name) {
   byId('keep').checked = Boolean(spec.keepState);
   byId('origin-name').textContent = `As in ${name}.`;
   byId('origin').hidden = false;
+  byId('origin-clip').hidden = !takesPictures();
   estimateSoon();
 }
 
 function forgetOrigin() {
-  origin = null;
+  origin = originFile = null;
   byId('origin').hidden = true;
   byId('origin-file').value = '';
   estimateSoon();

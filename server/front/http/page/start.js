@@ -43,8 +43,9 @@ for (const id of FIELDS) {
   byId('field-errors').append(place);
 }
 byId('ask').addEventListener('input', estimateSoon);
-byId('ask').addEventListener('submit', (event) => {
+byId('ask').addEventListener('submit', async (event) => {
   event.preventDefault();
+  if (pins.length) await knowLength();
   if (count() > 1) makeRow(spec(), count()); else make(spec());
 });
 byId('prompt').addEventListener('keydown', (event) => {
@@ -61,14 +62,8 @@ byId('dice').addEventListener('click', () => {
 });
 byId('origin-file').addEventListener('change', (event) => { if (event.target.files[0]) takeFile(event.target.files[0]); });
 byId('origin-forget').addEventListener('click', forgetOrigin);
-const isClip = (one) => one.kind === 'file' && one.type === 'video/mp4';
-document.addEventListener('dragover', (event) => { if ([...event.dataTransfer.items].some(isClip)) event.preventDefault(); });
-document.addEventListener('drop', (event) => {
-  const clip = [...event.dataTransfer.items].find(isClip);
-  if (!clip) return;
-  event.preventDefault();
-  takeFile(clip.getAsFile());
-});
+byId('origin-clip').addEventListener('click', () => pin(originFile));
+for (const [id, event] of [['preset', 'change'], ['frames', 'input']]) byId(id).addEventListener(event, knowLength);
 byId('pair').addEventListener('click', comparePair);
 byId('token').addEventListener('change', () => {
   token = byId('token').value.trim();
