@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several videos of one prompt on the page: a row that plays in step, by keyboard alone, each of which is made large, rendered again or deleted beside
-the others, at three widths, light and dark. REEL_PAGE_SHOTS=FOLDER keeps pictures."""
+"""Several videos of one prompt on the page: a row that plays in step, by keyboard alone, each of which is made large, gone on from,
+rendered again or deleted beside the others, at three widths, light and dark. REEL_PAGE_SHOTS=FOLDER keeps pictures."""
 
 import sys
 
@@ -88,6 +88,22 @@ def check_delete(page):
     page.wait("stages.length === 3 && stages[1].result && stages[1].result.spec.seed !== '9'")
 
 
+def check_continuations(page):
+    """One of a row is gone on from, and a stretch of another made anew, beside the others."""
+    fill(page, preset="", seed=20, frames=49)
+    page.evaluate("byId('draft').checked = false; byId('keep').checked = true; byId('make').click()")
+    page.wait(DONE.format(4) + " && stages[0].result.spec.seed === '20'")
+    before = page.evaluate("stages.map((stage) => stage.result.name)")
+    for at, button, kind in ((1, "go-on", "extend"), (2, "again", "retake")):
+        page.evaluate(f"stages[{at}].find('.{button}').click()")
+        page.evaluate(f"stages[{at}].form.find('[type=submit]').click()")
+        page.wait(DONE.format(4) + f" && stages[{at}].result.sourceVideo === {before[at]!r} && stages[{at}].result.spec.source.{kind} !== undefined")
+    assert page.evaluate("[0, 3].map((at) => stages[at].result.name)") == [before[0], before[3]]
+    assert page.evaluate("stages.every((stage) => stage.find('h2').textContent === 'Seed ' + stage.result.spec.seed)"), "a heading has another's seed"
+    shoot(page, "row-continued")
+    page.evaluate("byId('keep').checked = false")
+
+
 def check_refusal(page):
     """What the server refuses of a row leaves none of it."""
     fill(page, width=257)
@@ -104,6 +120,7 @@ def main():
         check_step(page)
         check_looks(page)
         check_delete(page)
+        check_continuations(page)
         check_refusal(page)
         assert page.evaluate("window.refused") == [] and page.errors == [], f"{page.evaluate('refused')} {page.errors}"
 

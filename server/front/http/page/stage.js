@@ -67,6 +67,8 @@ class Stage {
     if (width && height) this.find('.screen').style.aspectRatio = `${width} / ${height}`;
     let finished;
     for await (const { name, data } of events(this.id, this.life.signal)) {
+      // In a row the seed is what tells them apart.
+      if (name === 'accepted' && byId('stages').classList.contains('row')) this.find('h2').textContent = `Seed ${data.accepted.spec.seed}`;
       if (name === 'accepted' && !source?.promote) this.sent = { ...this.sent, seed: data.accepted.spec.seed };
       if (name === 'progress') this.progress(data.progress);
       if (name === 'preview') this.preview(data.preview);
