@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/header_bounds.h"
 
-#include <dlfcn.h>
 #include <grpc/slice.h>
 
 #include <algorithm>
@@ -10,14 +9,13 @@
 #include <unordered_map>
 
 #include "absl/status/status.h"
+#include "server/front/rpc/replaced_function.h"
 
 // Note: [A bound around gRPC's parser of headers]
 // gRPC 1.51 checks the size of headers for each frame by itself, and a string only once it has all
 // of it. So headers that never end take memory and time without end. Reel does not see such a call,
-// and none of gRPC's settings changes that. libgrpc.so calls the three functions below by their
-// names, and the loader prefers a program's own to the library's: ours count, then call gRPC's.
-// Only their signatures are taken from gRPC, nothing of its classes. Beside another gRPC nobody
-// calls them, and HeadersAreBounded is false.
+// and none of gRPC's settings changes that. The three functions below replace gRPC's: they count,
+// then call its own. Beside another gRPC nobody calls them, and HeadersAreBounded is false.
 
 namespace reel::front {
 
@@ -31,7 +29,6 @@ struct HeaderFrameInfo {
 
 }  // namespace reel::front
 
-#define REEL_REPLACES(symbol) __asm__(symbol) __attribute__((visibility("default"), used))
 #define REEL_BEGIN_FRAME                                                                   \
   "_ZN9grpc_core11HPackParser10BeginFrameEP19grpc_metadata_batchjNS0_8BoundaryENS0_8Prior" \
   "ityENS0_7LogInfoE"
@@ -92,18 +89,6 @@ HeaderBlocks& Blocks() {
   return *blocks;
 }
 
-// gRPC's own function of this name.
-template <typename Function>
-Function* Original(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-}
-
-template <typename Function>
-bool IsReplaced(const char* name, Function* ours) {
-  return Original<Function>(name) != nullptr &&
-         ::dlsym(RTLD_DEFAULT, name) == reinterpret_cast<void*>(ours);
-}
-
 }  // namespace
 
 bool HeadersAreBounded() {
@@ -118,7 +103,7 @@ bool HeadersAreBounded() {
 void BoundedBeginFrame(void* parser, void* metadata, uint32_t limit, uint8_t boundary,
                        uint8_t priority, reel::front::HeaderFrameInfo info) {
   static auto* const original =
-      reel::front::Original<decltype(BoundedBeginFrame)>(REEL_BEGIN_FRAME);
+      reel::front::ReplacedFunction<decltype(BoundedBeginFrame)>(REEL_BEGIN_FRAME);
   // What a client reads comes from a server of ours.
   if (!info.is_client) {
     reel::front::Blocks().BeginFrame(parser, boundary != 0, metadata == nullptr);
@@ -129,7 +114,7 @@ void BoundedBeginFrame(void* parser, void* metadata, uint32_t limit, uint8_t bou
 
 // An error that names no stream closes the connection.
 absl::Status BoundedParse(void* parser, const grpc_slice& slice, bool ends_frame) {
-  static auto* const original = reel::front::Original<decltype(BoundedParse)>(REEL_PARSE);
+  static auto* const original = reel::front::ReplacedFunction<decltype(BoundedParse)>(REEL_PARSE);
   if (!reel::front::Blocks().Add(parser, GRPC_SLICE_LENGTH(slice))) {
     return absl::ResourceExhaustedError("The headers of a call are too long");
   }
@@ -139,7 +124,8 @@ absl::Status BoundedParse(void* parser, const grpc_slice& slice, bool ends_frame
 }
 
 void BoundedDestroy(void* parser) {
-  static auto* const original = reel::front::Original<decltype(BoundedDestroy)>(REEL_DESTROY);
+  static auto* const original =
+      reel::front::ReplacedFunction<decltype(BoundedDestroy)>(REEL_DESTROY);
   reel::front::Blocks().Forget(parser);
   original(parser);
 }
