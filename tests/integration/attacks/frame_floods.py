@@ -6,7 +6,7 @@ import itertools
 import struct
 import sys
 
-from http2 import (DATA, END_HEADERS, HEADERS, INITIAL_WINDOW, PING, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE, call_head, frame)
+from http2 import (DATA, END_HEADERS, HEADER_TABLE, HEADERS, INITIAL_WINDOW, PING, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE, call_head, frame)
 from siege import Siege, keep_pouring, pour_once
 from target import CREATE, TEST_CARD, running_server, wait_until_ready
 
@@ -44,6 +44,7 @@ def to_open_calls(payload, rounds):
 ATTACKS = {
     "pings": again(frame(PING, 0, 0, bytes(8))),
     "settings": some(*(frame(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW, window)) for window in (65535, 0))),
+    "sizes of the header table": some(*(frame(SETTINGS, 0, 0, struct.pack(">HI", HEADER_TABLE, size)) for size in (2**32 - 1, 0))),
     "resets of calls that are none": again(frame(RST_STREAM, 0, 1, struct.pack(">I", 8))),
     "windows of calls that are none": again(frame(WINDOW_UPDATE, 0, 1, struct.pack(">I", 1))),
     "priorities": again(frame(PRIORITY, 0, 1, bytes(5))),

@@ -10,7 +10,7 @@ import time
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 2, 3, 4, 6, 7, 8, 9
 END_STREAM, ACK, END_HEADERS = 0x1, 0x1, 0x4
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-INITIAL_WINDOW, MAX_FRAME, TRUE_BINARY = 4, 5, 0xFE03  # the last: gRPC's own, header values ending in -bin come as they are
+HEADER_TABLE, INITIAL_WINDOW, MAX_FRAME, TRUE_BINARY = 1, 4, 5, 0xFE03  # the last: gRPC's own, header values ending in -bin come as they are
 LARGEST_WINDOW = 2**31 - 1
 PATIENCE = 60
 
@@ -53,9 +53,9 @@ def integer(value, bits, first):
 
 
 def call_head(path, authority, replaced=()):
-    """A block of the headers that every call has; `replaced`: other values for some of them."""
+    """A block of the headers that every call has; `replaced`: other values for some of them, None: left out."""
     fields = {":method": "POST", ":scheme": "http", ":path": path, ":authority": authority, "te": "trailers", "content-type": "application/grpc"}
-    return b"".join(literal(*one) for one in (fields | dict(replaced)).items())
+    return b"".join(literal(*one) for one in (fields | dict(replaced)).items() if one[1] is not None)
 
 
 class HeaderTable:

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from http2 import Connection, field
-from target import CREATE, GENERATE, INFO, OK, UNAUTHENTICATED, expect, running_server, samples, small_spec, until, wait_until_ready
+from target import CREATE, GENERATE, INFO, OK, UNAUTHENTICATED, UNIMPLEMENTED, expect, running_server, samples, small_spec, until, wait_until_ready
 
 SLOW_CARD = 'models { name: "testcard" test_card { step_time { seconds: 1 } } }\n'
 
@@ -34,6 +34,9 @@ def check_doors(connection):
         expect(call.code == UNAUTHENTICATED, f"{headers}: {call.code} {call.message}")
         call = connection.wait(connection.begin(CREATE, headers))
         expect(call.code == UNAUTHENTICATED, f"{headers}, without a request: {call.code} {call.message}")
+    # A path that other servers take for the same one (CVE-2026-33186, of grpc-go).
+    call = connection.unary(INFO.removeprefix("/"))
+    expect(call.code == UNIMPLEMENTED, f"a path without its slash: {call.code} {call.message}")
 
 
 def main():
