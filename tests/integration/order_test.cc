@@ -14,19 +14,30 @@
 namespace reel::tests {
 namespace {
 
-// Nobody shares a step: those who share one run at once, and there is no order between them.
-ServerSetup OneAtATime(int step_ms) {
-  return {.config = absl::StrCat(SlowConfig(step_ms), "scheduler { fill_rows: 1 }\n"),
-          .flags = {},
-          .data_folder = "",
-          .wait_ready = true};
-}
+// Why nobody shares a step: those who share one run at once, and there is no order between them.
+struct OneAtATime {
+  const char* name;
+  const char* scheduler;  // of the configuration
+  const char* profile;    // of the videos
+};
+constexpr OneAtATime kNoPacking = {"WithoutPacking", "scheduler { fill_rows: 1 }", "auto"};
+constexpr OneAtATime kByProfile = {"ByProfile", "", "batch_invariant"};
 
-v1::VideoSpec SpecOf(const std::string& prompt, int steps) {
-  v1::VideoSpec spec = SmallSpec(prompt);
-  spec.set_num_inference_steps(steps);
-  return spec;
-}
+class Order : public ::testing::TestWithParam<OneAtATime> {
+ protected:
+  static ServerSetup Setup(int step_ms) {
+    return {.config = absl::StrCat(SlowConfig(step_ms), GetParam().scheduler, "\n"),
+            .flags = {},
+            .data_folder = "",
+            .wait_ready = true};
+  }
+  static v1::VideoSpec SpecOf(const std::string& prompt, int steps) {
+    v1::VideoSpec spec = SmallSpec(prompt);
+    spec.set_num_inference_steps(steps);
+    spec.mutable_kernels()->set_profile(GetParam().profile);
+    return spec;
+  }
+};
 
 std::string CreateOf(Calls& calls, const v1::VideoSpec& spec, v1::Priority priority) {
   v1::CreateVideoRequest request;
@@ -60,8 +71,8 @@ StreamResult GenerateAnd(Calls& calls, const v1::VideoSpec& spec, int step,
   });
 }
 
-TEST(Order, AHighVideoBeginsBeforeThoseThatItsWorkerHolds) {
-  ReelServer server(OneAtATime(20));
+TEST_P(Order, AHighVideoBeginsBeforeThoseThatItsWorkerHolds) {
+  ReelServer server(Setup(20));
   Calls calls(server.Connect());
   Calls others(server.Connect());
   std::vector<std::string> names;
@@ -78,8 +89,8 @@ TEST(Order, AHighVideoBeginsBeforeThoseThatItsWorkerHolds) {
   EXPECT_LT(high, StartOf(others, names[1]));
 }
 
-TEST(Order, ARunningVideoMakesWayForOneThatWouldBeLateAndIsTheSameFile) {
-  ReelServer server(OneAtATime(30));
+TEST_P(Order, ARunningVideoMakesWayForOneThatWouldBeLateAndIsTheSameFile) {
+  ReelServer server(Setup(30));
   Calls calls(server.Connect());
   Calls others(server.Connect());
   const v1::VideoSpec spec = SpecOf("long", 100);
@@ -106,6 +117,9 @@ TEST(Order, ARunningVideoMakesWayForOneThatWouldBeLateAndIsTheSameFile) {
   EXPECT_TRUE(shown);
   EXPECT_LT(first.finished.end_time().seconds(), parked.finished.end_time().seconds());
 }
+
+INSTANTIATE_TEST_SUITE_P(Videos, Order, ::testing::Values(kNoPacking, kByProfile),
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace reel::tests
