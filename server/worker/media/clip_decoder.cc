@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "kernels/base/status_macros.h"
 #include "server/worker/media/av_handles.h"
+#include "server/worker/media/container.h"
 #include "server/worker/media/frame_colors.h"
 #include "server/worker/media/memory_input.h"
 #include "server/worker/media/orientation.h"
@@ -23,31 +24,13 @@ namespace {
 
 // Converts as the ffmpeg command does, with which the reference reads clips.
 constexpr int kScalerFlags = SWS_BICUBIC;
-constexpr unsigned kMaxTracks = 16;
-
-struct InputDeleter {
-  void operator()(AVFormatContext* p) const { avformat_close_input(&p); }
-};
-using InputPtr = std::unique_ptr<AVFormatContext, InputDeleter>;
 
 absl::Status Bad(const char* what) { return absl::InvalidArgumentError(what); }
 
-int RefuseToOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) {
-  return AVERROR(EPERM);
-}
-
-absl::StatusOr<InputPtr> OpenMp4(AVIOContext* io) {
-  AVFormatContext* format = avformat_alloc_context();
-  if (format == nullptr) return absl::InternalError("Out of memory for a clip");
-  format->pb = io;
-  format->flags |= AVFMT_FLAG_CUSTOM_IO;
-  format->io_open = &RefuseToOpen;  // references to other files are not followed
-  format->max_streams = static_cast<int>(kMaxTracks);
-  // Frees `format` if it fails.
-  if (avformat_open_input(&format, nullptr, av_find_input_format("mov"), nullptr) < 0) {
-    return Bad("is not an MP4 clip, or is damaged");
-  }
-  return InputPtr(format);
+absl::StatusOr<ContainerPtr> OpenMp4(AVIOContext* io) {
+  auto opened = OpenContainer(io, "mov");
+  if (absl::IsInvalidArgument(opened.status())) return Bad("is not an MP4 clip, or is damaged");
+  return opened;
 }
 
 // The name of the decoder allowed for a track; null if there is none.
@@ -66,23 +49,6 @@ const char* DecoderFor(AVCodecID codec) {
     default:
       return nullptr;
   }
-}
-
-// Selects the first video track; no other track is read.
-absl::StatusOr<AVStream*> ChooseTrack(AVFormatContext& format) {
-  AVStream* chosen = nullptr;
-  for (unsigned i = 0; i < format.nb_streams; ++i) {
-    AVStream* const stream = format.streams[i];
-    const bool is_video = stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
-                          (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0;
-    if (is_video && chosen == nullptr) {
-      chosen = stream;
-    } else {
-      stream->discard = AVDISCARD_ALL;
-    }
-  }
-  if (chosen == nullptr) return Bad("contains no video");
-  return chosen;
 }
 
 absl::StatusOr<AvCodecContextPtr> OpenDecoder(const AVCodecParameters& track, PixelCap& cap) {
@@ -129,7 +95,7 @@ int OrientationOf(const AVStream& stream) {
 // A clip that is being read.
 class ClipReader {
  public:
-  ClipReader(InputPtr format, AVStream* track, AvCodecContextPtr decoder, const PixelCap& cap)
+  ClipReader(ContainerPtr format, AVStream* track, AvCodecContextPtr decoder, const PixelCap& cap)
       : format_(std::move(format)), track_(track), decoder_(std::move(decoder)), cap_(cap) {}
 
   absl::Status Read(absl::FunctionRef<absl::Status()> proceed,
@@ -178,7 +144,7 @@ class ClipReader {
     }
   }
 
-  const InputPtr format_;
+  const ContainerPtr format_;
   AVStream* const track_;  // owned by `format_`
   const AvCodecContextPtr decoder_;
   const PixelCap& cap_;
@@ -194,8 +160,9 @@ absl::Status DecodeClip(const std::string& bytes, int64_t max_pixels,
                         absl::FunctionRef<absl::Status()> proceed,
                         absl::FunctionRef<bool(model::RgbImage)> take) {
   REEL_ASSIGN_OR_RETURN(const auto input, MemoryInput::Open(bytes));
-  REEL_ASSIGN_OR_RETURN(InputPtr format, OpenMp4(input->io()));
-  REEL_ASSIGN_OR_RETURN(AVStream* const track, ChooseTrack(*format));
+  REEL_ASSIGN_OR_RETURN(ContainerPtr format, OpenMp4(input->io()));
+  AVStream* const track = ChooseTrack(*format, AVMEDIA_TYPE_VIDEO);
+  if (track == nullptr) return Bad("contains no video");
   PixelCap cap(max_pixels);
   REEL_ASSIGN_OR_RETURN(AvCodecContextPtr decoder, OpenDecoder(*track->codecpar, cap));
   return ClipReader(std::move(format), track, std::move(decoder), cap).Read(proceed, take);

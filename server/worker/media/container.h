@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a media file that is in memory and finds its tracks. Nothing beside its bytes is opened or
+// fetched.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "server/worker/media/av_handles.h"
+
+namespace reel::worker {
+
+struct ContainerDeleter {
+  void operator()(AVFormatContext* p) const { avformat_close_input(&p); }
+};
+using ContainerPtr = std::unique_ptr<AVFormatContext, ContainerDeleter>;
+
+// `demuxer` is libav's name, such as "mov". INVALID_ARGUMENT: its head cannot be read. `io` must
+// outlive the container.
+absl::StatusOr<ContainerPtr> OpenContainer(AVIOContext* io, const char* demuxer);
+
+// The first track of a kind, but for cover pictures; null: there is none. No other track is read.
+AVStream* ChooseTrack(AVFormatContext& container, AVMediaType kind);
+
+}  // namespace reel::worker
