@@ -143,4 +143,12 @@ at::Tensor AudioVae::Encode(const at::Tensor& spectrum) const {
   return encoder_(spectrum.to(dtype_));
 }
 
+at::Tensor AudioVae::Normalize(const at::Tensor& latents) const {
+  // [1, C, 1, bins / 4], as a token's channels are in order.
+  const auto of_latents = [&](const at::Tensor& statistics) {
+    return statistics.to(at::kFloat).view({1, config_.latent_channels, 1, config_.LatentBins()});
+  };
+  return (latents.to(at::kFloat) - of_latents(mean_)) / of_latents(deviation_);
+}
+
 }  // namespace reel::model::ltx2

@@ -66,8 +66,10 @@ class AudioVae {
   // Tokens [1, A, config().TokenChannels()] as the transformer leaves them, fp32, to a spectrum
   // [1, channels, 4 A - 3, bins] in the model's type.
   at::Tensor Decode(const at::Tensor& tokens, int64_t piece = kPiece) const;
-  // The way back, for sound that is given.
+  // The way back, for sound that is given: raw latents.
   at::Tensor Encode(const at::Tensor& spectrum) const;
+  // Raw latents [1, C, A, bins / 4] as the transformer has them, fp32.
+  at::Tensor Normalize(const at::Tensor& latents) const;
 
   const AudioVaeConfig& config() const { return config_; }
   at::ScalarType dtype() const { return dtype_; }

@@ -81,6 +81,16 @@ def build(name, model_class, config, dtype):
     return model
 
 
+def mel_spectrum(wave, bins):
+    """Of a wave [channels, samples], by transformers: [1, channels, frames, bins]."""
+    import torch
+    from transformers.audio_utils import mel_filter_bank, spectrogram, window_function
+    filters = mel_filter_bank(513, bins, 0.0, 8000.0, 16000, norm="slaney", mel_scale="slaney")
+    frames = [spectrogram(channel, window_function(1024, "hann"), 1024, 160, power=1.0, mel_filters=filters, mel_floor=1e-5, log_mel="log")
+              for channel in wave.double().numpy()]
+    return torch.stack([torch.from_numpy(channel.T.copy()).float() for channel in frames]).unsqueeze(0)
+
+
 def generate():
     import torch
     from diffusers import AutoencoderKLLTX2Audio
@@ -99,6 +109,9 @@ def generate():
     out["wave_extended"] = extended(out["spectrum"])
     sound = draw(54, 1, 2, 33, 16)
     out["latents"] = vae.encode(sound).latent_dist.mode()
+    out["latents.tokens"] = (out["latents"].transpose(1, 2).flatten(2) - vae.latents_mean) / vae.latents_std
+    for bins in (16, 64):
+        out["mel.%d" % bins] = mel_spectrum(0.1 * draw(57, 2, 4000), bins)
     half = vae.to(torch.bfloat16)
     out["spectrum.bf16"] = half.decode(latents.to(torch.bfloat16), return_dict=False)[0].float()
     out["latents.bf16"] = half.encode(sound.to(torch.bfloat16)).latent_dist.mode().float()

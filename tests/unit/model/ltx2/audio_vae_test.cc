@@ -32,6 +32,14 @@ TEST(AudioVae, DecodesAndEncodesLikeDiffusers) {
   EXPECT_LT(encoded, 1e-5);
 }
 
+TEST(AudioVae, NormalizesLatentsByTheStatisticsOfTokens) {
+  const Golden golden = Golden::In("ltx2_sound");
+  const auto vae = LoadAudioVae(at::kFloat);
+  ASSERT_TRUE(vae.ok()) << vae.status();
+  const at::Tensor latents = vae->Normalize(golden["latents"]);
+  EXPECT_LT(RelativeError(latents.transpose(1, 2).flatten(2), golden["latents.tokens"]), 1e-6);
+}
+
 TEST(AudioVae, ErrsInSixteenBitsNoMoreThanTwiceWhatDiffusersDoes) {
   const Golden golden = Golden::In("ltx2_sound");
   const auto vae = LoadAudioVae(at::kBFloat16);
