@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/frame_sink.h"
 #include "model/request_adapter.h"
 
 namespace reel::model {
@@ -20,10 +21,21 @@ struct ConditionPixels {
   std::vector<uint8_t> rgb;
 };
 
-// A picture or clip that a stretch of the video must follow. The bytes travel beside the spec,
-// never in a log.
+// Decoded sound of a condition, from the video's beginning to its end at most.
+struct ConditionSound {
+  SoundFormat format;
+  std::vector<float> interleaved;
+  bool is_cut = false;  // the file goes on behind the video's end
+
+  int64_t samples() const {  // of each channel
+    return static_cast<int64_t>(interleaved.size()) / format.channels;
+  }
+};
+
+// A picture or clip that a stretch of the video must follow, or the sound that all of it follows.
+// The bytes travel beside the spec, never in a log.
 struct Condition {
-  enum class Kind { kImage, kVideo };
+  enum class Kind { kImage, kVideo, kAudio };
   Kind kind = Kind::kImage;
   int frame_index = 0;
   std::optional<double> strength;
@@ -32,6 +44,9 @@ struct Condition {
   std::string sha256;                             // lower-case hex
   std::shared_ptr<const std::string> bytes;       // as sent; null if only the description is known
   std::shared_ptr<const ConditionPixels> pixels;  // set in the worker, by the decoder of `bytes`
+  std::shared_ptr<const ConditionSound> sound;    // likewise, in place of pixels
+
+  bool is_sound() const { return kind == Kind::kAudio; }
 
   // Compares bytes by size and hash.
   friend bool operator==(const Condition& a, const Condition& b) {
@@ -42,6 +57,19 @@ struct Condition {
 
 // Of an extension, where a request does not say.
 inline constexpr int kOverlapFrames = 25;
+
+// The member of the API's Condition that has the bytes.
+constexpr const char* FieldOf(Condition::Kind kind) {
+  switch (kind) {
+    case Condition::Kind::kVideo:
+      return "video";
+    case Condition::Kind::kAudio:
+      return "audio";
+    case Condition::Kind::kImage:
+      break;
+  }
+  return "image";
+}
 
 // A kept video that this one goes on from. The bytes of its state travel beside the spec.
 struct Source {

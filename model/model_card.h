@@ -94,6 +94,8 @@ struct ModelCard {
   std::vector<Preset> presets;
   bool supports_conditions = false;
   SoundFormat sound = {};  // frame rate of its videos
+  // That sounds of requests are brought to; absent: it takes none.
+  SoundFormat own_sound = {};
   // Lossy kernel profiles that have an effect on this model.
   std::vector<std::string> lossy_profiles = {};
   std::vector<PromptWords> prompt_words = {};  // empty: any text is understood

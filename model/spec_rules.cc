@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "model/continuation_rules.h"
+#include "model/own_sound.h"
 #include "model/pass_work.h"
 
 namespace reel::model {
@@ -154,15 +155,20 @@ void CheckCache(const CacheOptions& sent, const CacheOptions& known, ViolationLi
 
 void CheckConditionsAgainstCard(const GenerationSpec& spec, const ModelCard& card,
                                 ViolationList& out) {
-  if (spec.conditions.empty()) return;
+  CheckOwnSound(spec, card, out);
+  const int64_t pictures = NumPictures(spec);
+  if (pictures == 0) return;
   if (!card.supports_conditions) {
-    out.Add("conditions",
-            absl::StrCat(spec.conditions.size(),
-                         " given, but this model does not support conditions; nearest: 0"));
+    out.Add("conditions", absl::StrCat(pictures,
+                                       pictures == static_cast<int64_t>(spec.conditions.size())
+                                           ? " given"
+                                           : " pictures and clips given",
+                                       ", but this model does not support conditions; nearest: 0"));
     return;
   }
   if (spec.num_frames < 1) return;
   for (size_t i = 0; i < spec.conditions.size(); ++i) {
+    if (spec.conditions[i].is_sound()) continue;
     out.InRange(absl::StrCat("conditions[", i, "].frame_index"),
                 int64_t{spec.conditions[i].frame_index}, int64_t{0}, int64_t{spec.num_frames} - 1);
   }

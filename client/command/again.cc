@@ -39,7 +39,13 @@ void ClearLists(const v1::VideoSpec& given, v1::VideoSpec& spec) {
 }
 
 bool HasBytes(const v1::Condition& condition) {
-  return !condition.image().empty() || !condition.video().empty();
+  return !condition.image().empty() || !condition.video().empty() || !condition.audio().empty();
+}
+
+std::string KindOf(const v1::Condition& condition) {
+  if (condition.has_audio()) return "sound";
+  return absl::StrCat(condition.has_video() ? "clip" : "picture", " at frame ",
+                      condition.frame_index());
 }
 
 }  // namespace
@@ -59,9 +65,9 @@ absl::StatusOr<v1::VideoSpec> SpecAgain(const FileBefore& before, const v1::Vide
   for (const v1::Condition& condition : spec.conditions()) {
     if (HasBytes(condition)) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        before.path, " was made with a ", condition.has_video() ? "clip" : "picture", " at frame ",
-        condition.frame_index(), " that is not in it (", condition.size_bytes(),
-        " bytes); pass all that it was made with by --image or --condition."));
+        before.path, " was made with a ", KindOf(condition), " that is not in it (",
+        condition.size_bytes(),
+        " bytes); pass all that it was made with by --image, --condition or --sound."));
   }
   if (spec.encoding().origin() == v1::ORIGIN_UNSPECIFIED) {
     spec.mutable_encoding()->set_origin(v1::ORIGIN_SPEC);

@@ -12,6 +12,12 @@ namespace {
 // The most bytes in a message, all files together; the server says if its limit is lower.
 constexpr int64_t kMaxBytes = 4 * 1024 * 1024 - 64 * 1024;
 
+absl::Status CheckSize(const v1::VideoSpec& spec, const std::string& path, const char* advice) {
+  if (static_cast<int64_t>(spec.ByteSizeLong()) <= kMaxBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("The conditions exceed the limit of ", kMaxBytes,
+                                                 " bytes for a request with ", path, ". ", advice));
+}
+
 // A file above the limit is never read into memory.
 absl::Status Add(const ConditionFile& file, v1::VideoSpec& spec) {
   absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMaxBytes);
@@ -24,10 +30,16 @@ absl::Status Add(const ConditionFile& file, v1::VideoSpec& spec) {
   } else {
     condition.set_image(*std::move(bytes));
   }
-  if (static_cast<int64_t>(spec.ByteSizeLong()) <= kMaxBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "The conditions exceed the limit of ", kMaxBytes, " bytes for a request with ", file.path,
-      ". Pictures of the video's own size are enough; a JPEG is smaller than a PNG."));
+  return CheckSize(spec, file.path,
+                   "Pictures of the video's own size are enough; a JPEG is smaller than a PNG.");
+}
+
+absl::Status AddSound(const std::string& path, v1::VideoSpec& spec) {
+  absl::StatusOr<std::string> bytes = ReadConditionFile(path, kMaxBytes);
+  if (!bytes.ok()) return bytes.status();
+  spec.add_conditions()->set_audio(*std::move(bytes));
+  return CheckSize(spec, path,
+                   "FLAC, MP3 and AAC are smaller than WAV, and the video's length is enough.");
 }
 
 // The frames of the video that the spec resolves to.
@@ -70,6 +82,11 @@ void ConditionFlags::AddTo(CLI::App& command) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--sound", sound_,
+                  "A WAV, FLAC, MP3 or MP4 whose sound the video has and its pictures follow")
+      ->type_name("FILE")
+      ->check(WhyEmpty);
   command.add_option("--image-crf", crf_,
                      "0 to 51: how far pictures are compressed before they are encoded; 0: not");
 }
@@ -88,7 +105,7 @@ absl::Status ConditionFlags::Fill(Session& session, v1::VideoSpec& spec) const {
   for (const ConditionFile& file : all) {
     if (absl::Status added = Add(file, spec); !added.ok()) return added;
   }
-  return absl::OkStatus();
+  return sound_.empty() ? absl::OkStatus() : AddSound(sound_, spec);
 }
 
 }  // namespace reel::client

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flags for pictures and clips that a video must contain: --image, --last-image, --condition,
-// --image-crf.
+// --image-crf, and for their sound: --sound.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class ConditionFlags {
   absl::Status Fill(Session& session, v1::VideoSpec& spec) const;
 
  private:
-  std::string image_, last_image_;
+  std::string image_, last_image_, sound_;
   std::vector<ConditionFile> files_;
   std::optional<int> crf_;
 };

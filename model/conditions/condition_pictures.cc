@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/own_sound.h"
 
 namespace reel::model {
 namespace {
@@ -89,6 +90,7 @@ absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec&
                                                            ConditionPlaces places) {
   std::vector<PictureCondition> conditions;
   for (size_t i = 0; i < spec.conditions.size(); ++i) {
+    if (spec.conditions[i].is_sound()) continue;
     REEL_RETURN_IF_ERROR(Check(spec, i, frames_per_latent, places));
     const Condition& condition = spec.conditions[i];
     const int used = UsedFrames(spec, condition, condition.pixels->num_frames, frames_per_latent);
@@ -100,16 +102,18 @@ absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec&
 }
 
 bool HasOneFirstPicture(const GenerationSpec& spec) {
-  if (spec.conditions.size() != 1) return false;
-  const Condition& only = spec.conditions[0];
-  return only.frame_index == 0 && only.kind == Condition::Kind::kImage &&
-         only.strength.value_or(1.0) == 1.0;
+  if (NumPictures(spec) != 1) return false;
+  const auto only =
+      std::ranges::find_if(spec.conditions, [](const Condition& each) { return !each.is_sound(); });
+  return only->frame_index == 0 && only->kind == Condition::Kind::kImage &&
+         only->strength.value_or(1.0) == 1.0;
 }
 
 GenerationSpec WithoutPixels(GenerationSpec spec) {
   for (Condition& condition : spec.conditions) {
     condition.bytes = nullptr;
     condition.pixels = nullptr;
+    condition.sound = nullptr;
   }
   return spec;
 }

@@ -34,10 +34,11 @@ absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(
     const GenerationSpec& spec, PictureSize pass, int frames_per_latent, at::ScalarType dtype,
     ConditionPlaces places = ConditionPlaces::kAnywhere);
 
-// Whether the request's only condition is one picture at frame 0 with strength 1.
+// Whether the request's only condition, but for its sound, is one picture at frame 0 with
+// strength 1.
 bool HasOneFirstPicture(const GenerationSpec& spec);
 
-// The request without the conditions' pixels, for a generation that has copied them.
+// The request without the conditions' pixels and samples, for a generation that has copied them.
 GenerationSpec WithoutPixels(GenerationSpec spec);
 
 }  // namespace reel::model

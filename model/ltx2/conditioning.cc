@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/bridge/upload.h"
+#include "model/own_sound.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -60,7 +61,7 @@ absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec) {
         "the image pipeline takes exactly one image, at frame 0 with strength 1");
   }
   if (spec.condition_pipeline == kCondition) return Mode::kCondition;
-  if (spec.conditions.empty()) return Mode::kText;
+  if (NumPictures(spec) == 0) return Mode::kText;
   return one_picture ? Mode::kImage : Mode::kCondition;
 }
 
@@ -124,16 +125,20 @@ PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
   return clip;
 }
 
-Pins PinnedSound(const std::vector<HeldPiece>& held, const at::Tensor& base) {
-  if (held.empty()) return {};
-  Strengths strengths(base.size(1));
-  at::Tensor clean = at::zeros_like(base);
+void HoldSound(const std::vector<HeldPiece>& held, DenoiseState& state) {
+  state.audio_pins = {};
+  if (held.empty()) return;
+  at::Tensor& sound = state.latents.audio;
+  Strengths strengths(sound.size(1));
+  at::Tensor clean = at::zeros_like(sound);
   for (const HeldPiece& piece : held) {
     const at::Tensor tokens = PackAudio(piece.values);
     clean.slice(1, piece.first, piece.first + tokens.size(1)).copy_(tokens);
     strengths.Set(piece.first, tokens.size(1), 1);
   }
-  return PinsOf(strengths, std::move(clean));
+  state.audio_pins = PinsOf(strengths, std::move(clean));
+  state.audio_pins.exact = true;
+  sound = state.audio_pins.Held(sound);
 }
 
 }  // namespace reel::model::ltx2

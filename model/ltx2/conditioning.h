@@ -45,8 +45,8 @@ PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
                     const TransformerConfig& config, const LatentShape& shape, double frame_rate,
                     const at::Tensor& base);
 
-// Pins of a clip whose sound is held in these pieces; `base` [1, A, C M] is like its tokens. They
-// do not exist without pieces.
-Pins PinnedSound(const std::vector<HeldPiece>& held, const at::Tensor& base);
+// Sets and pins the tokens of a clip's sound that these pieces hold, to the bit. There are no pins
+// without pieces.
+void HoldSound(const std::vector<HeldPiece>& held, DenoiseState& state);
 
 }  // namespace reel::model::ltx2

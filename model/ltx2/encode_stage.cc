@@ -10,8 +10,10 @@
 #include "model/bridge/row_ops.h"
 #include "model/bridge/upload.h"
 #include "model/ltx2/conditioning.h"
+#include "model/ltx2/own_sound_latents.h"
 #include "model/ltx2/presets.h"
 #include "model/ltx2/second_pass.h"
+#include "model/own_sound.h"
 #include "model/text/text_notices.h"
 
 namespace reel::model::ltx2 {
@@ -54,9 +56,13 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
     const GenerationSpec& spec) const {
   REEL_RETURN_IF_ERROR(CheckShape(spec));
   REEL_RETURN_IF_ERROR(model_.prompts.CheckLength(spec.max_text_tokens));
-  // A second pass encodes the conditions anew.
+  // A second pass encodes the pictures anew.
   const bool once = SecondPassOf(spec).empty() || spec.stop_after_pass.has_value();
   auto mine = std::make_unique<Ltx2Generation>(once ? WithoutPixels(spec) : spec, model_.device);
+  if (const Condition* const own = OwnSoundOf(spec)) {
+    if (own->sound == nullptr) return absl::InvalidArgumentError("a sound has no decoded samples");
+    mine->own_sound = own->sound;
+  }
   REEL_RETURN_IF_ERROR(PlanPasses(*mine));
   REEL_ASSIGN_OR_RETURN(mine->mode, ModeOf(spec));
   REEL_ASSIGN_OR_RETURN(mine->conditions, model_.ConditionsOf(spec, mine->sizes.video));
@@ -72,6 +78,7 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
   }
   mine->unread.push_back(spec.prompt);
   AddNotices(*mine);
+  if (auto notice = OwnSoundNotice(spec)) mine->texts.notices.push_back(*std::move(notice));
   return mine;
 }
 
@@ -187,6 +194,12 @@ absl::Status EncodeStage::Next(Ltx2Generation& mine, const Ops& ops) const {
     return absl::OkStatus();
   }
   if (mine.connected.size() < mine.unread.size()) return ReadText(mine, ops);
+  if (mine.own_sound != nullptr) {
+    mine.held.sound =
+        LatentsOfSound(model_.sound.vae(), *mine.own_sound, mine.sizes.audio, model_.device);
+    mine.own_sound.reset();
+    return absl::OkStatus();
+  }
   if (mine.made.has_value()) return GoOn(mine, ops);
   if (mine.encoded.size() < mine.conditions.size()) {
     const PictureCondition& next = mine.conditions[mine.encoded.size()];
@@ -243,14 +256,11 @@ DenoiseState EncodeStage::HeldState(Ltx2Generation& mine, const Ops& ops,
   StreamTokens latents = DrawNoise(mine.sizes, mine.generator, model_.device);
   const PinnedClip clip = PinnedBy(pieces, model_.transformer.config(), mine.sizes.video,
                                    mine.spec.frame_rate, at::zeros_like(latents.video));
-  Pins sound = PinnedSound(mine.held.sound, latents.audio);
-  latents = {clip.pins.Held(latents.video), sound.Held(latents.audio)};
+  latents.video = clip.pins.Held(latents.video);
   DenoiseState state = StateOf(ops, model_.transformer, texts, std::move(latents), clip.places);
   state.pins = clip.pins;
-  state.audio_pins = std::move(sound);
-  state.pins.exact = state.audio_pins.exact = true;
+  state.pins.exact = true;
   mine.held.pictures.clear();
-  mine.held.sound.clear();
   return state;
 }
 
@@ -258,6 +268,8 @@ void EncodeStage::Begin(Ltx2Generation& mine, const Ops& ops) const {
   mine.generator = GeneratorOf(mine.spec);
   const at::Tensor scales = PlaceAdapters(model_.adapter_shelf.get(), mine.state.adapters);
   DenoiseState begun = FirstState(mine, ops.WithAdapters(scales));
+  HoldSound(mine.held.sound, begun);
+  if (!mine.goes_on()) mine.held.sound.clear();
   begun.step_generator = GeneratorOf(mine.spec, kStepSeed);
   SetState(mine, std::move(begun));
   mine.connected.clear();

@@ -23,8 +23,8 @@ class EncodeStage {
   // Takes the first pass of a promotion, which is not made again, or what an extension or a retake
   // holds. FAILED_PRECONDITION names what does not fit.
   absl::Status Restore(Ltx2Generation& generation, const PassState& made) const;
-  // One bounded piece: a text or a condition at a time, then the noise, which makes it ready. A
-  // promotion begins its second pass in place of conditions and noise.
+  // One bounded piece: a text, the sound or a condition at a time, then the noise, which makes it
+  // ready. A promotion begins its second pass in place of conditions and noise.
   absl::Status Next(Ltx2Generation& generation, const Ops& ops) const;
 
  private:
@@ -36,7 +36,7 @@ class EncodeStage {
   void AddNotices(Ltx2Generation& generation) const;
   absl::Status ReadText(Ltx2Generation& generation, const Ops& ops) const;
   absl::Status Hold(Ltx2Generation& generation, const PassState& source) const;
-  // Noise, and what latents of another video pin of both streams.
+  // Noise, and what latents of another video pin of its pictures.
   DenoiseState HeldState(Ltx2Generation& generation, const Ops& ops, const Texts& texts) const;
   // Noise, and what conditions pin.
   DenoiseState FirstState(Ltx2Generation& generation, const Ops& ops) const;

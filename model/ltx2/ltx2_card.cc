@@ -93,6 +93,8 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.presets = PresetsFor(traits);
   card.supports_conditions = true;
   card.sound = model.sound.format();
+  const AudioVaeConfig& spectrum = model.sound.vae().config();
+  card.own_sound = {static_cast<int>(spectrum.sample_rate), static_cast<int>(spectrum.channels)};
   card.memory = MemoryOf(config, static_cast<int64_t>(c10::elementSize(model.dtype)));
   // One job's matrices fill a CPU.
   card.steps_alone = model.device.is_cpu();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -64,7 +65,7 @@ class Ltx2Generation final : public FamilyGeneration {
   DenoiseState state;
   std::optional<PlannedPass> second_pass;  // until it begins; of a draft only planned
   std::optional<MadePasses> made;          // of a promotion: the first pass, until it is taken
-  HeldLatents held;                        // of an extension or a retake
+  HeldLatents held;                        // of an extension or a retake; the request's own sound
   at::Generator generator;                 // the request's own, in the reference's order of draws
 
   // For EncodeNext: the adapters, then one text at a time, the negative first.
@@ -77,6 +78,7 @@ class Ltx2Generation final : public FamilyGeneration {
   int64_t added_frames = 0;  // of latents, that conditions add in each pass
   std::vector<PictureCondition> conditions;
   std::vector<EncodedCondition> encoded;
+  std::shared_ptr<const ConditionSound> own_sound;  // until it is encoded
 };
 
 }  // namespace reel::model::ltx2

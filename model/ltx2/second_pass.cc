@@ -32,6 +32,7 @@ absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generat
   next.latents.video = clip.Noised(noise_like(clip.tokens), sigma);
   const at::Tensor& sound = mine.state.latents.audio;
   next.latents.audio = Noised(sound, noise_like(sound), sigma);
+  HoldSound(mine.held.sound, next);
   next.pins = clip.pins;
   next.places = clip.places;
   next.video_tables = MakeVideoTables(config, clip.places).To(model.device);
@@ -45,6 +46,7 @@ absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generat
   mine.sizes = pass.sizes;
   mine.state = std::move(next);
   mine.generator = generator;
+  mine.held.sound.clear();
   mine.second_pass.reset();
   return absl::OkStatus();
 }

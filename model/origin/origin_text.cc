@@ -53,11 +53,11 @@ std::string Element(std::string_view name, std::string_view value) {
                       "</Iptc4xmpExt:", std::string(name), ">\n");
 }
 
-// As the API takes it: which picture or clip it is says its place, and the bytes are not there.
+// As the API takes it: which of the members is there says what it is, and the bytes are not there.
 json ConditionOf(json condition) {
-  const bool is_clip = condition.value("kind", 0) == static_cast<int>(Condition::Kind::kVideo);
+  const auto kind = static_cast<Condition::Kind>(condition.value("kind", 0));
   condition.erase("kind");
-  condition[is_clip ? "video" : "image"] = "";
+  condition[FieldOf(kind)] = "";
   return condition;
 }
 

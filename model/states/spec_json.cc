@@ -98,7 +98,7 @@ void Visit(Fields& fields, auto& adapter)
 }
 
 // The last value of each enum.
-constexpr int LastOf(Condition::Kind) { return static_cast<int>(Condition::Kind::kVideo); }
+constexpr int LastOf(Condition::Kind) { return static_cast<int>(Condition::Kind::kAudio); }
 constexpr int LastOf(ConditionPipeline) { return static_cast<int>(ConditionPipeline::kCondition); }
 constexpr int LastOf(VideoCodec) { return static_cast<int>(VideoCodec::kH264); }
 constexpr int LastOf(Origin) { return static_cast<int>(Origin::kSpec); }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/held_stretch.h"
+#include "model/own_sound.h"
 
 namespace reel::model {
 namespace {
@@ -37,9 +38,14 @@ absl::StatusOr<ClipCodes> Extended(const GenerationSpec& resolved, const ModelCa
 
 }  // namespace
 
+std::string SubjectOf(const GenerationSpec& resolved) {
+  const Condition* const sound = OwnSoundOf(resolved);
+  return sound == nullptr ? resolved.prompt : absl::StrCat(resolved.prompt, "\n", sound->sha256);
+}
+
 ClipCodes OwnCodes(const GenerationSpec& resolved, const ModelCard& card) {
   const uint32_t hash =
-      PictureHash(resolved.prompt, *resolved.seed, resolved.width, resolved.height);
+      PictureHash(SubjectOf(resolved), *resolved.seed, resolved.width, resolved.height);
   ClipCodes codes;
   for (int latent = 0; FirstFrame(latent, card) < resolved.num_frames; ++latent) {
     codes.push_back({hash, FirstFrame(latent, card)});

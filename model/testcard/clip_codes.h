@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,9 @@
 namespace reel::model {
 
 using ClipCodes = std::vector<PictureCode>;
+
+// What a request's picture is drawn by: its prompt, and the sound that it brings.
+std::string SubjectOf(const GenerationSpec& resolved);
 
 // Of a resolved request by itself, whatever its passes' sizes are.
 ClipCodes OwnCodes(const GenerationSpec& resolved, const ModelCard& card);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/testcard/hum.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+
+#include "model/own_sound.h"
 
 namespace reel::model {
 namespace {
@@ -29,6 +32,15 @@ std::vector<float> Hum(double seconds) {
         static_cast<float>(SampleAt(static_cast<double>(i) / kHumFormat.sample_rate));
     samples.insert(samples.end(), static_cast<size_t>(kHumFormat.channels), sample);
   }
+  return samples;
+}
+
+std::vector<float> SoundOf(const GenerationSpec& resolved) {
+  std::vector<float> samples = Hum(resolved.num_frames / resolved.frame_rate);
+  const Condition* const own = OwnSoundOf(resolved);
+  if (own == nullptr || own->sound == nullptr) return samples;
+  const std::vector<float>& brought = own->sound->interleaved;
+  std::copy_n(brought.begin(), std::min(brought.size(), samples.size()), samples.begin());
   return samples;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/frame_sink.h"
+#include "model/generation_spec.h"
 
 namespace reel::model {
 
@@ -13,5 +14,8 @@ inline constexpr SoundFormat kHumFormat = {.sample_rate = 48'000, .channels = 2}
 
 // So many seconds, one channel after the other.
 std::vector<float> Hum(double seconds);
+
+// That of a resolved request: the sound that it brings, and the hum behind it.
+std::vector<float> SoundOf(const GenerationSpec& resolved);
 
 }  // namespace reel::model

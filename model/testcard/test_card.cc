@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/device_gone.h"
+#include "model/own_sound.h"
 #include "model/pass_work.h"
 #include "model/testcard/clip_codes.h"
 #include "model/testcard/faults.h"
@@ -36,7 +37,7 @@ class TestCardGeneration final : public Generation {
                      const TestCardOptions& options, std::shared_ptr<CountedMemory> memory)
       : spec(resolved),
         size(FileSizeOf(resolved, card)),
-        picture(spec.prompt, *spec.seed, size.width, size.height),
+        picture(SubjectOf(spec), *spec.seed, size.width, size.height),
         frames_bytes(memory),
         passes_(PassesOf(resolved, card)),
         state_bytes_(options.memory.per_token * tokens()),
@@ -55,6 +56,11 @@ class TestCardGeneration final : public Generation {
       if (steps_done < steps) return pass.rows;
     }
     return passes_.back().rows;
+  }
+  TextFacts text_facts() const override {
+    TextFacts facts;
+    if (auto notice = OwnSoundNotice(spec)) facts.notices.push_back(*std::move(notice));
+    return facts;
   }
   int64_t device_bytes() const override { return on_host_ ? 0 : tokens() * kBytesPerToken; }
   absl::Status Park(bool to_host) override {
@@ -224,8 +230,8 @@ class TestCard final : public Pipeline {
     const int64_t pixels = int64_t{mine.size.width} * mine.size.height * mine.spec.num_frames;
     REEL_RETURN_IF_ERROR(mine.frames_bytes.Resize(options_.memory.per_decoded_pixel * pixels));
     if (sink.TakesSound() && !std::exchange(mine.hummed, true)) {
-      const std::vector<float> hum = Hum(mine.spec.num_frames / mine.spec.frame_rate);
-      REEL_RETURN_IF_ERROR(sink.PushSamples({kHumFormat, hum}));
+      const std::vector<float> sound = SoundOf(mine.spec);
+      REEL_RETURN_IF_ERROR(sink.PushSamples({kHumFormat, sound}));
       return false;
     }
     const int left = mine.spec.num_frames - mine.frames_done;

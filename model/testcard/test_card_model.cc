@@ -32,7 +32,7 @@ ModelCard TestCardModelCard(const std::string& name, const TestCardOptions& opti
   card.name = name;
   card.family = "test card";
   card.weight_bytes = memory.weights;
-  if (options.sound) card.sound = kHumFormat;
+  if (options.sound) card.sound = card.own_sound = kHumFormat;
   card.supports_conditions = options.pictures;
   card.memory = {.token = memory.per_token,
                  .step_row = memory.per_step_row,

@@ -29,6 +29,15 @@ model::ModelLimits LimitsFromProto(const v1::ModelLimits& proto) {
           .stg_blocks = proto.stg_blocks()};
 }
 
+void SetSound(const model::SoundFormat& format, v1::SoundFormat& proto) {
+  proto.set_sample_rate(format.sample_rate);
+  proto.set_channels(format.channels);
+}
+
+model::SoundFormat SoundFromProto(const v1::SoundFormat& proto) {
+  return {.sample_rate = proto.sample_rate(), .channels = proto.channels()};
+}
+
 void SetDefaults(const model::GenerationSpec& values, v1::ModelDefaults& proto) {
   proto.set_width(values.width);
   proto.set_height(values.height);
@@ -57,10 +66,8 @@ v1::Model CardToProto(const model::ModelCard& card) {
   SetDefaults(card.defaults, *proto.mutable_defaults());
   SetLimits(card.limits, *proto.mutable_limits());
   proto.set_supports_conditions(card.supports_conditions);
-  if (card.sound.exists()) {
-    proto.mutable_sound()->set_sample_rate(card.sound.sample_rate);
-    proto.mutable_sound()->set_channels(card.sound.channels);
-  }
+  if (card.sound.exists()) SetSound(card.sound, *proto.mutable_sound());
+  if (card.own_sound.exists()) SetSound(card.own_sound, *proto.mutable_own_sound());
   for (const std::string& profile : card.lossy_profiles) proto.add_lossy_kernel_profiles(profile);
   for (const model::Preset& preset : card.presets) proto.add_presets(preset.name);
   for (const model::PromptWords& group : card.prompt_words) {
@@ -102,7 +109,8 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   card.temporal_multiple = proto.temporal_multiple();
   card.limits = LimitsFromProto(proto.limits());
   card.supports_conditions = proto.supports_conditions();
-  card.sound = {.sample_rate = proto.sound().sample_rate(), .channels = proto.sound().channels()};
+  card.sound = SoundFromProto(proto.sound());
+  card.own_sound = SoundFromProto(proto.own_sound());
   card.lossy_profiles = {proto.lossy_kernel_profiles().begin(),
                          proto.lossy_kernel_profiles().end()};
   for (const v1::PromptWords& group : proto.prompt_words()) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/base/digest/sha256.h"
+#include "model/own_sound.h"
 #include "server/convert/convert.h"
 
 namespace reel {
@@ -27,13 +28,24 @@ std::string_view SniffContentType(std::string_view bytes) {
   return {};
 }
 
+using Kind = model::Condition::Kind;
+
+Kind KindOf(const v1::Condition& proto) {
+  if (proto.has_audio()) return Kind::kAudio;
+  return proto.has_video() ? Kind::kVideo : Kind::kImage;
+}
+
+const std::string& BytesOf(const v1::Condition& proto) {
+  if (proto.has_audio()) return proto.audio();
+  return proto.has_video() ? proto.video() : proto.image();
+}
+
 model::Condition ConditionFromProto(const v1::Condition& proto) {
   model::Condition condition;
-  condition.kind =
-      proto.has_video() ? model::Condition::Kind::kVideo : model::Condition::Kind::kImage;
+  condition.kind = KindOf(proto);
   condition.frame_index = proto.frame_index();
   if (proto.has_strength()) condition.strength = proto.strength();
-  const std::string& bytes = proto.has_video() ? proto.video() : proto.image();
+  const std::string& bytes = BytesOf(proto);
   if (bytes.empty()) {
     condition.content_type = proto.content_type();
     condition.size_bytes = proto.size_bytes();
@@ -42,19 +54,26 @@ model::Condition ConditionFromProto(const v1::Condition& proto) {
   }
   // If the bytes are there, their description is computed: a caller's could be wrong.
   condition.bytes = std::make_shared<const std::string>(bytes);
-  condition.content_type = SniffContentType(bytes);
+  condition.content_type =
+      condition.is_sound() ? model::SoundTypeOf(bytes) : SniffContentType(bytes);
   condition.size_bytes = static_cast<int64_t>(bytes.size());
   condition.sha256 = Sha256Hex(bytes);
   return condition;
 }
 
 void SetCondition(const model::Condition& condition, bool with_bytes, v1::Condition& proto) {
-  // Without bytes the empty member stays set: it tells a picture from a clip.
+  // Without bytes the empty member stays set: it tells a picture from a clip or a sound.
   std::string bytes = with_bytes && condition.bytes ? *condition.bytes : std::string();
-  if (condition.kind == model::Condition::Kind::kVideo) {
-    proto.set_video(std::move(bytes));
-  } else {
-    proto.set_image(std::move(bytes));
+  switch (condition.kind) {
+    case Kind::kImage:
+      proto.set_image(std::move(bytes));
+      break;
+    case Kind::kVideo:
+      proto.set_video(std::move(bytes));
+      break;
+    case Kind::kAudio:
+      proto.set_audio(std::move(bytes));
+      break;
   }
   proto.set_frame_index(condition.frame_index);
   if (condition.strength) proto.set_strength(*condition.strength);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/base/digest/sha256.h"
 #include "kernels/base/program/condition_file.h"
 #include "kernels/base/status_macros.h"
 
@@ -17,6 +18,23 @@ model::RequestLimits RenderLimits() {
   limits.max_condition_pixels = 200'000'000;
   return limits;
 }
+
+namespace {
+
+absl::Status ReadSoundFile(RenderOptions& options) {
+  if (options.sound.empty()) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(std::string bytes,
+                        ReadConditionFile(options.sound, RenderLimits().max_condition_bytes));
+  model::Condition condition;
+  condition.kind = model::Condition::Kind::kAudio;
+  condition.size_bytes = static_cast<int64_t>(bytes.size());
+  condition.sha256 = Sha256Hex(bytes);
+  condition.bytes = std::make_shared<const std::string>(std::move(bytes));
+  options.spec.conditions.push_back(std::move(condition));
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::Status ReadConditionFiles(RenderOptions& options) {
   for (const ConditionFile& file : options.conditions) {
@@ -31,7 +49,7 @@ absl::Status ReadConditionFiles(RenderOptions& options) {
     condition.bytes = std::make_shared<const std::string>(std::move(bytes));
     options.spec.conditions.push_back(std::move(condition));
   }
-  return absl::OkStatus();
+  return ReadSoundFile(options);
 }
 
 }  // namespace reel::render

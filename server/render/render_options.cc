@@ -326,6 +326,8 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
+  app.add_option("--sound", options.sound,
+                 "A WAV, FLAC, MP3 or MP4 whose sound the video has and its pictures follow");
   app.add_option(
       "--kernels", texts.kernels,
       "auto, reference, batch_invariant, or a lossy one: int8 or fp8 (linear layers in 8 "

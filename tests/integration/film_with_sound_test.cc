@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/decoded_video.h"
 #include "tests/fakes/tiny_ltx2.h"
+#include "tests/fakes/wav_file.h"
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
 
@@ -92,6 +93,26 @@ TEST_F(FilmWithSound, BeginsWithAPicture) {
   ASSERT_TRUE(plain.status.ok() && film.status.ok()) << film.status.error_message();
   EXPECT_TRUE(film.finished.media().has_sound());
   EXPECT_NE(film.file, plain.file);
+}
+
+TEST_F(FilmWithSound, FollowsTheSoundOfTheRequest) {
+  v1::VideoSpec spec = Spec();
+  spec.add_conditions()->set_audio(reel::testing::WavFile(440, 1));
+  const StreamResult film = calls_.Generate(spec), again = calls_.Generate(spec);
+  ASSERT_TRUE(film.status.ok()) << film.status.error_message();
+  EXPECT_THAT(film.faults, IsEmpty());
+  EXPECT_EQ(film.finished.spec().conditions(0).content_type(), "audio/wav");
+  EXPECT_EQ(film.finished.spec().conditions(0).audio(), "") << "bytes are not sent back";
+  EXPECT_EQ(film.file, again.file);
+  ASSERT_EQ(film.finished.notices_size(), 1);
+  EXPECT_EQ(film.finished.notices(0).code(), "OWN_SOUND_CUT");
+  *spec.mutable_conditions(0)->mutable_audio() = reel::testing::WavFile(2000, 1);
+  EXPECT_NE(calls_.Generate(spec).file, film.file);
+  spec.mutable_conditions(0)->set_audio("no sound");
+  const StreamResult refused = calls_.Generate(spec);
+  EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(refused.status.error_message(), HasSubstr("conditions[0] is not a WAV"));
+  EXPECT_TRUE(calls_.Generate(Spec()).status.ok()) << "others go on";
 }
 
 TEST_F(FilmWithSound, NamesTheNearestPlaceOfAPicture) {

@@ -11,7 +11,7 @@ find_package(ZLIB REQUIRED)
 find_package(spdlog REQUIRED CONFIG)
 find_package(Boost 1.81 REQUIRED CONFIG)  # headers only
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libswscale libavutil)
+pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libswscale libswresample libavutil)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(NATS REQUIRED IMPORTED_TARGET libnats)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.88)

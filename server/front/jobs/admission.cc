@@ -46,8 +46,7 @@ void CheckBytes(const model::GenerationSpec& spec, std::vector<FieldViolation>& 
     const model::Condition& condition = spec.conditions[i];
     // Without a size it breaks another rule; a promotion's are in its state.
     if (condition.bytes != nullptr || condition.size_bytes <= 0 || spec.source) continue;
-    const bool is_clip = condition.kind == model::Condition::Kind::kVideo;
-    out.push_back({absl::StrCat("spec.conditions[", i, is_clip ? "].video" : "].image"),
+    out.push_back({absl::StrCat("spec.conditions[", i, "].", model::FieldOf(condition.kind)),
                    "has a description but no bytes, which are not kept; send them again"});
   }
 }

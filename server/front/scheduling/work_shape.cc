@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "model/held_stretch.h"
+#include "model/own_sound.h"
 
 namespace reel::front {
 
@@ -23,8 +24,7 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
   if (resolved.preview.every_steps > 0) {
     shape.previews = shape.steps() / resolved.preview.every_steps;
   }
-  shape.condition_pixels =
-      static_cast<int64_t>(resolved.conditions.size()) * last.width * last.height;
+  shape.condition_pixels = model::NumPictures(resolved) * last.width * last.height;
   shape.memory_formula = model::PeakMemoryOf(card.memory, shape.passes, shape.frame_pixels);
   return shape;
 }

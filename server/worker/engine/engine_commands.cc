@@ -82,6 +82,7 @@ void Engine::Impl::CarryOut(Assignment& command) {
   if (!job->spec.conditions.empty()) {
     DecodeLimits limits;
     limits.max_pixels = options_.limits.max_condition_pixels;
+    limits.sound = job->pipeline->card().own_sound;
     job->conditions =
         std::make_unique<ConditionDecoder>(job->spec, limits, [this] { inbox_.Wake(); });
   }

@@ -2,6 +2,7 @@
 #include "server/worker/media/condition_decoder.h"
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "server/worker/media/picture_compression.h"
 #include "server/worker/media/picture_decoder.h"
 #include "server/worker/media/picture_scaler.h"
+#include "server/worker/media/sound_decoder.h"
 
 extern "C" {
 #include <libavutil/log.h>
@@ -95,10 +97,8 @@ absl::Status AddClip(const std::string& bytes, int most, Budget& budget, Picture
   return added;
 }
 
-absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> Decode(
+absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> DecodePixels(
     const model::GenerationSpec& spec, const model::Condition& condition, Budget& budget) {
-  if (condition.bytes == nullptr) return absl::FailedPreconditionError("has no data");
-  REEL_RETURN_IF_ERROR(budget.Proceed());
   Pictures pictures(spec, budget);
   if (condition.kind == model::Condition::Kind::kVideo) {
     const int room = spec.num_frames - condition.frame_index;
@@ -116,6 +116,29 @@ absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> Decode(
   return pictures.Finish();
 }
 
+absl::StatusOr<std::shared_ptr<const model::ConditionSound>> DecodeSoundOf(
+    const model::GenerationSpec& spec, const model::Condition& condition,
+    const model::SoundFormat& format, Budget& budget) {
+  const double seconds = spec.num_frames / spec.frame_rate;
+  const auto samples = static_cast<int64_t>(std::ceil(seconds * format.sample_rate));
+  const int64_t values = samples * format.channels;
+  REEL_RETURN_IF_ERROR(budget.Take(static_cast<size_t>(values) * sizeof(float)));
+  return DecodeSound(*condition.bytes, format, samples, [&] { return budget.Proceed(); });
+}
+
+absl::Status Decode(const model::GenerationSpec& spec, const model::SoundFormat& format,
+                    Budget& budget, model::Condition& condition) {
+  if (condition.pixels != nullptr || condition.sound != nullptr) return absl::OkStatus();
+  if (condition.bytes == nullptr) return absl::FailedPreconditionError("has no data");
+  REEL_RETURN_IF_ERROR(budget.Proceed());
+  if (condition.is_sound()) {
+    REEL_ASSIGN_OR_RETURN(condition.sound, DecodeSoundOf(spec, condition, format, budget));
+  } else {
+    REEL_ASSIGN_OR_RETURN(condition.pixels, DecodePixels(spec, condition, budget));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
@@ -125,20 +148,14 @@ absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& l
   av_log_set_level(AV_LOG_QUIET);
   av_max_alloc(MaxBlockBytes(limits.max_pixels));
   Budget budget(limits, stop);
-  std::vector<std::shared_ptr<const model::ConditionPixels>> decoded;
-  for (size_t i = 0; i < spec.conditions.size(); ++i) {
-    const model::Condition& condition = spec.conditions[i];
-    decoded.push_back(condition.pixels);
-    if (condition.pixels != nullptr) continue;
-    auto pixels = Decode(spec, condition, budget);
-    if (!pixels.ok()) {
-      return absl::Status(pixels.status().code(),
-                          absl::StrCat("A condition cannot be used: conditions[", i, "] ",
-                                       pixels.status().message()));
-    }
-    decoded.back() = *std::move(pixels);
+  std::vector<model::Condition> decoded = spec.conditions;
+  for (size_t i = 0; i < decoded.size(); ++i) {
+    const absl::Status status = Decode(spec, limits.sound, budget, decoded[i]);
+    if (status.ok()) continue;
+    return absl::Status(status.code(), absl::StrCat("A condition cannot be used: conditions[", i,
+                                                    "] ", status.message()));
   }
-  for (size_t i = 0; i < decoded.size(); ++i) spec.conditions[i].pixels = std::move(decoded[i]);
+  spec.conditions = std::move(decoded);
   return absl::OkStatus();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes a request's conditions to pictures of the video's size, within bounds of time and memory
-// whatever the bytes are.
+// Decodes a request's conditions to pictures of the video's size and sound of its length, within
+// bounds of time and memory whatever the bytes are.
 #pragma once
 
 #include <atomic>
@@ -20,16 +20,17 @@
 namespace reel::worker {
 
 struct DecodeLimits {
+  model::SoundFormat sound = {};                // that sounds are brought to
   int64_t max_pixels = 16'000'000;              // most pixels of a picture, before scaling
   int64_t max_bytes = int64_t{1} << 30;         // most bytes of all conditions, after scaling
   absl::Duration max_time = absl::Seconds(60);  // most time for all conditions
 };
 
-// Sets `pixels` of every condition of `spec` that has none, scaled to its width and height as the
-// reference does (picture_scaler.h). Pictures, not clips, are first compressed by its
-// `condition_crf`. A clip is read up to the video's end. INVALID_ARGUMENT names the condition and
-// its problem; FAILED_PRECONDITION: its bytes are missing; CANCELLED soon after `stop` is true. On
-// an error `spec` is unchanged.
+// Sets `pixels` or `sound` of every condition of `spec` that has none, scaled to its width and
+// height as the reference does (picture_scaler.h). Pictures, not clips, are first compressed by its
+// `condition_crf`. A clip or a sound is read up to the video's end. INVALID_ARGUMENT names the
+// condition and its problem; FAILED_PRECONDITION: its bytes are missing; CANCELLED soon after
+// `stop` is true. On an error `spec` is unchanged.
 absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
                               const std::atomic<bool>& stop);
 

@@ -2,112 +2,246 @@
 #include "server/worker/media/sound_decoder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/own_sound.h"
 #include "server/worker/media/av_handles.h"
+#include "server/worker/media/container.h"
 #include "server/worker/media/memory_input.h"
+
+extern "C" {
+#include <libswresample/swresample.h>
+}
 
 namespace reel::worker {
 namespace {
 
-struct SoundInputDeleter {
-  void operator()(AVFormatContext* p) const { avformat_close_input(&p); }
+constexpr int kLeastRate = 8'000, kMostRate = 192'000;  // Hz
+constexpr int kMostChannels = 8;
+
+struct SwrDeleter {
+  void operator()(SwrContext* p) const { swr_free(&p); }
 };
-using SoundInputPtr = std::unique_ptr<AVFormatContext, SoundInputDeleter>;
+using SwrPtr = std::unique_ptr<SwrContext, SwrDeleter>;
 
-absl::Status NoSound(const char* why) { return absl::FailedPreconditionError(why); }
+absl::Status BadSound(const char* what) { return absl::InvalidArgumentError(what); }
 
-absl::StatusOr<SoundInputPtr> OpenFile(AVIOContext* io) {
-  AVFormatContext* file = avformat_alloc_context();
-  if (file == nullptr) return absl::InternalError("Out of memory for a file");
-  file->pb = io;
-  file->flags |= AVFMT_FLAG_CUSTOM_IO;
-  // Frees `file` if it fails.
-  if (avformat_open_input(&file, nullptr, av_find_input_format("mov"), nullptr) < 0) {
-    return NoSound("the file's head is damaged");
-  }
-  return SoundInputPtr(file);
-}
-
-absl::StatusOr<AvCodecContextPtr> OpenAac(const AVStream& track) {
-  const AVCodec* codec = avcodec_find_decoder_by_name("aac");
-  if (codec == nullptr) return absl::InternalError("This build of libav has no AAC decoder");
-  AvCodecContextPtr context(avcodec_alloc_context3(codec));
-  if (!context) return absl::InternalError("Out of memory for sound");
-  context->thread_count = 1;
-  context->flags |= AV_CODEC_FLAG_BITEXACT;
-  context->log_level_offset = kSilence;
-  if (avcodec_parameters_to_context(context.get(), track.codecpar) < 0 ||
-      avcodec_open2(context.get(), codec, nullptr) < 0) {
-    return NoSound("the file's sound cannot be decoded");
-  }
-  context->pkt_timebase = track.time_base;
-  return context;
-}
-
-// What the edit list hides comes before time 0.
-void AddSamples(const AVFrame& frame, std::vector<float>& samples) {
-  const auto first = static_cast<int>(std::clamp<int64_t>(-frame.pts, 0, frame.nb_samples));
-  for (int i = first; i < frame.nb_samples; ++i) {
-    for (int channel = 0; channel < frame.ch_layout.nb_channels; ++channel) {
-      samples.push_back(reinterpret_cast<const float*>(frame.extended_data[channel])[i]);
-    }
-  }
-}
-
-// Null: the end.
-absl::Status DecodePacket(AVCodecContext& decoder, const AVPacket* packet, AVFrame& frame,
-                          std::vector<float>& samples) {
-  int code = avcodec_send_packet(&decoder, packet);
-  while (code >= 0) {
-    code = avcodec_receive_frame(&decoder, &frame);
-    if (code >= 0) AddSamples(frame, samples);
-  }
-  const bool good = code == AVERROR(EAGAIN) || code == AVERROR_EOF;
-  return good ? absl::OkStatus() : NoSound("the file's sound is damaged");
-}
-
-const AVStream* SoundOf(const AVFormatContext& file) {
-  for (unsigned i = 0; i < file.nb_streams; ++i) {
-    const AVStream* const track = file.streams[i];
-    if (track->codecpar->codec_type == AVMEDIA_TYPE_AUDIO) return track;
-    file.streams[i]->discard = AVDISCARD_ALL;
+// Null: no file that is taken.
+const char* DemuxerFor(model::SoundFile file) {
+  switch (file) {
+    case model::SoundFile::kWav:
+      return "wav";
+    case model::SoundFile::kFlac:
+      return "flac";
+    case model::SoundFile::kMp3:
+      return "mp3";
+    case model::SoundFile::kMp4:
+      return "mov";
+    case model::SoundFile::kUnknown:
+      break;
   }
   return nullptr;
 }
 
+// The name of the decoder allowed for a track; null if there is none.
+const char* SoundDecoderFor(AVCodecID codec) {
+  switch (codec) {
+    case AV_CODEC_ID_AAC:
+      return "aac";
+    case AV_CODEC_ID_FLAC:
+      return "flac";
+    case AV_CODEC_ID_MP3:
+      return "mp3float";
+    case AV_CODEC_ID_PCM_U8:
+      return "pcm_u8";
+    case AV_CODEC_ID_PCM_S16LE:
+      return "pcm_s16le";
+    case AV_CODEC_ID_PCM_S24LE:
+      return "pcm_s24le";
+    case AV_CODEC_ID_PCM_S32LE:
+      return "pcm_s32le";
+    case AV_CODEC_ID_PCM_F32LE:
+      return "pcm_f32le";
+    default:
+      return nullptr;
+  }
+}
+
+absl::StatusOr<AvCodecContextPtr> OpenSoundDecoder(const AVCodecParameters& track) {
+  const char* const name = SoundDecoderFor(track.codec_id);
+  const AVCodec* codec = name == nullptr ? nullptr : avcodec_find_decoder_by_name(name);
+  if (codec == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("is coded as ", avcodec_get_name(track.codec_id),
+                                                   "; use PCM in WAV, FLAC, MP3, or AAC in MP4"));
+  }
+  AvCodecContextPtr context(avcodec_alloc_context3(codec));
+  if (!context) return absl::InternalError("Out of memory for a sound");
+  if (avcodec_parameters_to_context(context.get(), &track) < 0) return BadSound("is broken");
+  context->thread_count = 1;
+  context->flags |= AV_CODEC_FLAG_BITEXACT;
+  context->log_level_offset = kSilence;
+  if (avcodec_open2(context.get(), codec, nullptr) < 0) return BadSound("is broken");
+  return context;
+}
+
+absl::Status CheckFormat(const AVFrame& frame) {
+  if (frame.sample_rate < kLeastRate || frame.sample_rate > kMostRate) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "has ", frame.sample_rate, " samples a second; use ", kLeastRate, " to ", kMostRate));
+  }
+  const int channels = frame.ch_layout.nb_channels;
+  if (channels >= 1 && channels <= kMostChannels) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("has ", channels, " channels; use 1 to ", kMostChannels));
+}
+
+// Brings decoded frames to one rate. All must have the format of the first.
+class Resampler {
+ public:
+  explicit Resampler(const model::SoundFormat& format) : format_(format) {}
+
+  // A null frame: no more come.
+  absl::Status Add(const AVFrame* frame) {
+    if (frame != nullptr) REEL_RETURN_IF_ERROR(TakeFormat(*frame));
+    if (swr_ == nullptr) return absl::OkStatus();
+    const int room = swr_get_out_samples(swr_.get(), frame == nullptr ? 0 : frame->nb_samples);
+    if (room < 0) return BadSound("is broken");
+    std::vector<float> samples(static_cast<size_t>(room) * static_cast<size_t>(channels_));
+    auto* out = reinterpret_cast<uint8_t*>(samples.data());
+    const auto** in =
+        frame == nullptr ? nullptr : const_cast<const uint8_t**>(frame->extended_data);
+    const int count =
+        swr_convert(swr_.get(), &out, room, in, frame == nullptr ? 0 : frame->nb_samples);
+    if (count < 0) return BadSound("is broken");
+    samples.resize(static_cast<size_t>(count) * static_cast<size_t>(channels_));
+    for (const float sample : samples) {
+      // Files of floats may hold anything.
+      const float sane = sample >= -1 && sample <= 1 ? sample : (sample > 0 ? 1.F : -1.F);
+      const int copies = format_.channels / channels_;
+      samples_.insert(samples_.end(), static_cast<size_t>(copies), std::isnan(sample) ? 0.F : sane);
+    }
+    return absl::OkStatus();
+  }
+  int64_t samples() const { return static_cast<int64_t>(samples_.size()) / format_.channels; }
+  std::vector<float> Take() { return std::move(samples_); }
+
+ private:
+  absl::Status TakeFormat(const AVFrame& frame) {
+    if (swr_ != nullptr) {
+      const bool same = frame.sample_rate == rate_ && frame.format == sample_format_ &&
+                        frame.ch_layout.nb_channels == input_channels_;
+      return same ? absl::OkStatus() : BadSound("changes its rate or its channels on the way");
+    }
+    REEL_RETURN_IF_ERROR(CheckFormat(frame));
+    rate_ = frame.sample_rate;
+    sample_format_ = frame.format;
+    input_channels_ = frame.ch_layout.nb_channels;
+    // libswresample would make one channel quieter as both of two.
+    channels_ = std::min(input_channels_, format_.channels);
+    AVChannelLayout in = {}, out = {};
+    // Files may name places that nobody mixes from.
+    av_channel_layout_default(&in, input_channels_);
+    av_channel_layout_default(&out, channels_);
+    SwrContext* context = nullptr;
+    const int made = swr_alloc_set_opts2(&context, &out, AV_SAMPLE_FMT_FLT, format_.sample_rate,
+                                         &in, static_cast<AVSampleFormat>(frame.format),
+                                         frame.sample_rate, kSilence, nullptr);
+    swr_.reset(context);
+    return made < 0 || swr_init(swr_.get()) < 0 ? BadSound("is broken") : absl::OkStatus();
+  }
+
+  const model::SoundFormat format_;
+  SwrPtr swr_;
+  int rate_ = 0, sample_format_ = 0, input_channels_ = 0;
+  int channels_ = 0;  // that it makes
+  std::vector<float> samples_;
+};
+
+// A sound that is being read.
+class SoundReader {
+ public:
+  SoundReader(ContainerPtr container, AVStream* track, AvCodecContextPtr decoder,
+              const model::SoundFormat& format)
+      : container_(std::move(container)),
+        track_(track),
+        decoder_(std::move(decoder)),
+        resampler_(format) {}
+
+  // Reads until it has `enough` samples.
+  absl::Status Read(int64_t enough, absl::FunctionRef<absl::Status()> proceed) {
+    packet_.reset(av_packet_alloc());
+    frame_.reset(av_frame_alloc());
+    if (!packet_ || !frame_) return absl::InternalError("Out of memory for a sound");
+    for (bool ended = false; !ended && resampler_.samples() < enough;) {
+      REEL_RETURN_IF_ERROR(proceed());
+      const int code = av_read_frame(container_.get(), packet_.get());
+      ended = code == AVERROR_EOF;
+      if (code < 0 && !ended) return BadSound("is broken");
+      if (!ended && packet_->stream_index != track_->index) {
+        av_packet_unref(packet_.get());
+        continue;
+      }
+      const int sent = avcodec_send_packet(decoder_.get(), ended ? nullptr : packet_.get());
+      av_packet_unref(packet_.get());
+      if (sent < 0) return BadSound("is damaged: a part of it cannot be decoded");
+      REEL_RETURN_IF_ERROR(TakeDecoded(enough, proceed));
+      if (ended) REEL_RETURN_IF_ERROR(resampler_.Add(nullptr));
+    }
+    return resampler_.samples() > 0 ? absl::OkStatus() : BadSound("contains no sound");
+  }
+  std::vector<float> Take() { return resampler_.Take(); }
+
+ private:
+  absl::Status TakeDecoded(int64_t enough, absl::FunctionRef<absl::Status()> proceed) {
+    while (resampler_.samples() < enough) {
+      const int code = avcodec_receive_frame(decoder_.get(), frame_.get());
+      if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) break;
+      if (code < 0) return BadSound("is damaged: a part of it cannot be decoded");
+      REEL_RETURN_IF_ERROR(proceed());
+      REEL_RETURN_IF_ERROR(resampler_.Add(frame_.get()));
+    }
+    return absl::OkStatus();
+  }
+
+  const ContainerPtr container_;
+  AVStream* const track_;  // owned by `container_`
+  const AvCodecContextPtr decoder_;
+  AvPacketPtr packet_;
+  AvFramePtr frame_;
+  Resampler resampler_;
+};
+
 }  // namespace
 
-absl::StatusOr<std::vector<float>> DecodeSound(std::string_view file,
-                                               const model::SoundFormat& format) {
-  REEL_ASSIGN_OR_RETURN(const auto input, MemoryInput::Open(file));
-  REEL_ASSIGN_OR_RETURN(const SoundInputPtr opened, OpenFile(input->io()));
-  const AVStream* const track = SoundOf(*opened);
-  if (track == nullptr || track->codecpar->codec_id != AV_CODEC_ID_AAC ||
-      track->codecpar->sample_rate != format.sample_rate ||
-      track->codecpar->ch_layout.nb_channels != format.channels) {
-    return NoSound("the file's sound is of another format");
-  }
-  REEL_ASSIGN_OR_RETURN(const AvCodecContextPtr decoder, OpenAac(*track));
-  const AvPacketPtr packet(av_packet_alloc());
-  const AvFramePtr frame(av_frame_alloc());
-  if (!packet || !frame) return absl::InternalError("Out of memory for sound");
-  std::vector<float> samples;
-  int code = 0;
-  while ((code = av_read_frame(opened.get(), packet.get())) >= 0) {
-    const absl::Status decoded = packet->stream_index == track->index
-                                     ? DecodePacket(*decoder, packet.get(), *frame, samples)
-                                     : absl::OkStatus();
-    av_packet_unref(packet.get());
-    REEL_RETURN_IF_ERROR(decoded);
-  }
-  if (code != AVERROR_EOF) return NoSound("the file is damaged");
-  REEL_RETURN_IF_ERROR(DecodePacket(*decoder, nullptr, *frame, samples));
-  return samples;
+absl::StatusOr<std::shared_ptr<const model::ConditionSound>> DecodeSound(
+    const std::string& bytes, const model::SoundFormat& format, int64_t max_samples,
+    absl::FunctionRef<absl::Status()> proceed) {
+  const char* const demuxer = DemuxerFor(model::SoundFileOf(bytes));
+  if (demuxer == nullptr) return BadSound("is not a WAV, FLAC, MP3 or MP4 file");
+  REEL_ASSIGN_OR_RETURN(const auto input, MemoryInput::Open(bytes));
+  auto container = OpenContainer(input->io(), demuxer);
+  if (absl::IsInvalidArgument(container.status()))
+    return BadSound("is damaged: its head is broken");
+  REEL_RETURN_IF_ERROR(container.status());
+  AVStream* const track = ChooseTrack(**container, AVMEDIA_TYPE_AUDIO);
+  if (track == nullptr) return BadSound("contains no sound");
+  REEL_ASSIGN_OR_RETURN(AvCodecContextPtr decoder, OpenSoundDecoder(*track->codecpar));
+  // Codecs pad a sound's end, so a little more is not worth a word.
+  const int64_t unheard = format.sample_rate / 10;
+  SoundReader reader(*std::move(container), track, std::move(decoder), format);
+  REEL_RETURN_IF_ERROR(reader.Read(max_samples + unheard + 1, proceed));
+  auto sound = std::make_shared<model::ConditionSound>();
+  sound->format = format;
+  sound->interleaved = reader.Take();
+  sound->is_cut = sound->samples() > max_samples + unheard;
+  const int64_t kept = std::min(sound->samples(), max_samples) * format.channels;
+  sound->interleaved.resize(static_cast<size_t>(kept));
+  return sound;
 }
 
 }  // namespace reel::worker

@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "server/worker/media/file_sound.h"
 #include "server/worker/media/fragment_writer.h"
 #include "server/worker/media/frame_groups.h"
 #include "server/worker/media/h264_encoder.h"
-#include "server/worker/media/sound_decoder.h"
 #include "server/worker/media/sound_track.h"
 
 namespace reel::worker {
@@ -220,7 +220,7 @@ absl::Status VideoEncoder::WriteBegin(const TakenBegin& begin, SoundTrack* sound
   }
   if (sound == nullptr) return absl::OkStatus();
   REEL_ASSIGN_OR_RETURN(std::vector<float> samples,
-                        DecodeSound(begin.file(), options_.format.sound));
+                        DecodeFileSound(begin.file(), options_.format.sound));
   sound->Follow({std::move(samples), begin.packets(), options_.begin->first_made});
   return absl::OkStatus();
 }

@@ -28,6 +28,7 @@ EXEMPT = {
     "EncodingOptions::codec": "H.264 is the only one, and another is refused where the message is read",
     "Condition::content_type": "the decoder looks at the bytes; a wrong one is refused where the message is read",
     "Condition::sha256": "names the bytes for people; a wrong one is refused where the message is read",
+    "ConditionSound::is_cut": "OwnSoundNotice tells it",
     "GenerationSpec::condition_crf": "no family takes compressed pictures yet, and a request that sets it is refused",
     "ServerConfig::insecure_listen": "permits a listener; the configuration's checks are all that asks",
     "Fleet::insecure": "likewise",

@@ -69,6 +69,17 @@ TEST_F(ConditionFlagsTest, AFileThatCannotBeSentIsNamedBeforeAnythingIsAsked) {
   EXPECT_EQ(server_.asked().streams, 0);
 }
 
+TEST_F(ConditionFlagsTest, SendsASoundBehindThePictures) {
+  EXPECT_EQ(Generate({"--sound", File("a.wav", "RIFF"), "--image", File("a.png", "first")}), 0)
+      << err_;
+  EXPECT_EQ(Sent(), "image: \"first\"\naudio: \"RIFF\"\n");
+  EXPECT_EQ(Generate({"--sound", folder_ + "/none.wav"}), 3);
+  EXPECT_NE(err_.find("Cannot read " + folder_ + "/none.wav"), std::string::npos);
+  const std::string half = File("half.wav", std::string(2 << 20, 'x'));
+  EXPECT_EQ(Generate({"--sound", half, "--image", half}), 3);
+  EXPECT_NE(err_.find("FLAC, MP3 and AAC are smaller"), std::string::npos) << err_;
+}
+
 TEST_F(ConditionFlagsTest, APlaceThatIsNoneIsAMistake) {
   for (const char* text : {"@0", "a.png@", "a.png@x", "a.png@0:", "a.png@0:much"}) {
     EXPECT_EQ(Generate({"--condition", text}), 2) << text;

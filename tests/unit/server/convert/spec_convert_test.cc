@@ -12,12 +12,24 @@
 namespace reel {
 namespace {
 
+const std::string& BytesOf(const v1::Condition& condition) {
+  if (condition.has_audio()) return condition.audio();
+  return condition.has_video() ? condition.video() : condition.image();
+}
+
+void ClearBytes(v1::VideoSpec& spec) {
+  spec.mutable_conditions(0)->set_image("");
+  spec.mutable_conditions(1)->set_video("");
+  spec.mutable_conditions(2)->set_audio("");
+}
+
 // A filled spec whose output-only fields are what the bytes make them.
 v1::VideoSpec FilledSpec() {
   v1::VideoSpec spec;
   Fill(spec);
+  spec.add_conditions()->set_audio("sound");
   for (v1::Condition& condition : *spec.mutable_conditions()) {
-    const std::string& bytes = condition.has_video() ? condition.video() : condition.image();
+    const std::string& bytes = BytesOf(condition);
     condition.set_size_bytes(static_cast<int64_t>(bytes.size()));
     condition.set_sha256(Sha256Hex(bytes));
     condition.set_content_type("");
@@ -27,7 +39,7 @@ v1::VideoSpec FilledSpec() {
 
 TEST(SpecConvert, CarriesEveryFieldBothWays) {
   const v1::VideoSpec sent = FilledSpec();
-  ASSERT_EQ(sent.conditions_size(), 2);
+  ASSERT_EQ(sent.conditions_size(), 3);
   ASSERT_TRUE(sent.conditions(0).has_image());
   ASSERT_TRUE(sent.conditions(1).has_video());
   EXPECT_EQ(Difference(sent, SpecToProto(SpecFromProto(sent), true)), "");
@@ -41,9 +53,7 @@ TEST(SpecConvert, EveryFieldButWhatNamesAVideoIsInAStatesSpec) {
   sent.clear_worker();
   sent.clear_keep_state();
   sent.clear_source();
-  for (v1::Condition& condition : *sent.mutable_conditions()) {
-    condition.has_video() ? condition.set_video("") : condition.set_image("");
-  }
+  ClearBytes(sent);
   EXPECT_EQ(Difference(sent, SpecToProto(*again)), "");
 }
 
@@ -62,21 +72,19 @@ TEST(SpecConvert, EveryFieldThatLeavesATraceInAFileIsReadAgainFromIt) {
   sent.clear_preview();
   sent.mutable_kernels()->clear_experiment();
   sent.mutable_kernels()->clear_arm();
-  for (v1::Condition& condition : *sent.mutable_conditions()) {
-    condition.has_video() ? condition.set_video("") : condition.set_image("");
-  }
+  ClearBytes(sent);
   EXPECT_EQ(Difference(sent, read->spec), "");
 }
 
 TEST(SpecConvert, DescribesConditionsWithoutTheirBytes) {
   v1::VideoSpec expected = FilledSpec();
   const model::GenerationSpec spec = SpecFromProto(expected);
-  expected.mutable_conditions(0)->set_image("");
-  expected.mutable_conditions(1)->set_video("");
+  ClearBytes(expected);
   EXPECT_EQ(Difference(expected, SpecToProto(spec)), "");
 
   const model::GenerationSpec again = SpecFromProto(expected);
   EXPECT_EQ(again.conditions[1].kind, model::Condition::Kind::kVideo);
+  EXPECT_EQ(again.conditions[2].kind, model::Condition::Kind::kAudio);
   EXPECT_EQ(again.conditions[0].bytes, nullptr);
   EXPECT_EQ(again.conditions[0].sha256, spec.conditions[0].sha256);
   EXPECT_EQ(Difference(expected, SpecToProto(again, true)), "");
@@ -153,6 +161,22 @@ TEST(SpecConvert, KnowsTheTypesOfPicturesAndClips) {
   EXPECT_EQ(type_of("....ftypisom"), "video/mp4");
   EXPECT_EQ(type_of("RIFF"), "");
   EXPECT_EQ(type_of("<svg>"), "");
+}
+
+TEST(SpecConvert, KnowsTheTypesOfSounds) {
+  const auto type_of = [](std::string bytes) {
+    v1::VideoSpec spec;
+    spec.add_conditions()->set_audio(std::move(bytes));
+    return SpecFromProto(spec).conditions.at(0).content_type;
+  };
+  EXPECT_EQ(type_of("RIFF....WAVEfmt "), "audio/wav");
+  EXPECT_EQ(type_of("fLaC"), "audio/flac");
+  EXPECT_EQ(type_of("ID3"), "audio/mpeg");
+  EXPECT_EQ(type_of("\xff\xfb\x90"), "audio/mpeg");
+  EXPECT_EQ(type_of("\xff\xf1\x50"), "") << "AAC without MP4";
+  EXPECT_EQ(type_of("\xff\xd8\xff\xe0"), "") << "a JPEG";
+  EXPECT_EQ(type_of("....ftypM4A "), "audio/mp4");
+  EXPECT_EQ(type_of("OggS"), "");
 }
 
 TEST(HexDigest, MatchesAKnownDigest) {

@@ -28,6 +28,21 @@ TEST(ReadConditionFiles, TellsPicturesFromClips) {
   EXPECT_EQ(options.spec.conditions[1].strength, 0.5);
 }
 
+TEST(ReadConditionFiles, ReadsTheSoundBehindThePictures) {
+  const reel::testing::TempFolder folder;
+  std::ofstream(folder.File("a.png")) << "\x89PNG and so on, long enough";
+  std::ofstream(folder.File("b.wav")) << "RIFF and so on";
+  RenderOptions options;
+  options.conditions = {{folder.File("a.png"), 0, 1}};
+  options.sound = folder.File("b.wav");
+  ASSERT_TRUE(ReadConditionFiles(options).ok());
+  ASSERT_EQ(options.spec.conditions.size(), 2u);
+  EXPECT_TRUE(options.spec.conditions[1].is_sound());
+  EXPECT_EQ(*options.spec.conditions[1].bytes, "RIFF and so on");
+  options.sound = folder.File("nothing.wav");
+  EXPECT_THAT(std::string(ReadConditionFiles(options).message()), HasSubstr("nothing.wav"));
+}
+
 TEST(ReadConditionFiles, NamesAFileThatItCannotRead) {
   const reel::testing::TempFolder folder;
   for (const std::string& path : {folder.File("nothing.png"), folder.File("")}) {
