@@ -25,13 +25,6 @@ v1::VideoSpec SpecWith(const std::string& sound) {
 
 class OwnSound : public Conformance {
  protected:
-  static v1::Video Finish(Caller& caller, const v1::VideoSpec& spec) {
-    const Answer made = caller.Create(spec);
-    EXPECT_TRUE(made.ok()) << made.status.error_message();
-    const v1::Video video = made.ok() ? caller.Await(made.video.name()) : v1::Video();
-    EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
-    return video;
-  }
   static std::string WhyRefused(Caller& caller, const v1::VideoSpec& spec) {
     const Answer refused = caller.Create(spec);
     EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
@@ -44,14 +37,14 @@ TEST_P(OwnSound, OutlivesItsWorkerAndItsServer) {
   std::string undisturbed, name;
   {
     Caller caller(service.server());
-    const v1::Video video = Finish(caller, SpecWith(reel::testing::WavFile(330, 1)));
+    const v1::Video video = caller.Finish(SpecWith(reel::testing::WavFile(330, 1)));
     EXPECT_EQ(video.notices_size(), 0);
     undisturbed = video.media().sha256();
-    EXPECT_NE(Finish(caller, SpecWith(reel::testing::WavFile(660, 1))).media().sha256(),
+    EXPECT_NE(caller.Finish(SpecWith(reel::testing::WavFile(660, 1))).media().sha256(),
               undisturbed);
     name = caller.Create(SpecWith(reel::testing::WavFile(330, 1))).video.name();
     caller.AwaitStep(name);
-    for (const pid_t worker : service.server().Children()) ::kill(worker, SIGKILL);
+    service.KillWorkers();
     EXPECT_TRUE(Eventually([&] { return caller.Get(name).video.attempt() > 1; }));
     caller.AwaitStep(name);
   }
@@ -63,7 +56,7 @@ TEST_P(OwnSound, OutlivesItsWorkerAndItsServer) {
 TEST_P(OwnSound, IsToldAboutAndRefusedByName) {
   Service service(GetParam(), {.faults = " sound: true"});
   Caller caller(service.server());
-  const v1::Video early = Finish(caller, SpecWith(reel::testing::WavFile(330, 0.5)));
+  const v1::Video early = caller.Finish(SpecWith(reel::testing::WavFile(330, 0.5)));
   ASSERT_EQ(early.notices_size(), 1);
   EXPECT_EQ(early.notices(0).code(), "OWN_SOUND_ENDS_EARLY");
   v1::VideoSpec late = SpecWith(reel::testing::WavFile(330, 1));
@@ -76,7 +69,7 @@ TEST_P(OwnSound, IsToldAboutAndRefusedByName) {
       caller.Await(caller.Create(SpecWith("RIFF1234WAVE and nothing else")).video.name());
   EXPECT_EQ(broken.state(), v1::VIDEO_STATE_FAILED);
   EXPECT_THAT(broken.error().message(), HasSubstr("conditions[0]"));
-  EXPECT_EQ(Finish(caller, SpecWith(reel::testing::WavFile(330, 1))).attempt(), 1)
+  EXPECT_EQ(caller.Finish(SpecWith(reel::testing::WavFile(330, 1))).attempt(), 1)
       << "the worker lives";
 }
 
@@ -87,12 +80,12 @@ TEST_P(OwnSound, IsInDraftsAndTheirPromotions) {
   spec.clear_num_inference_steps();
   spec.set_preset("two-pass");
   spec.set_height(128);
-  const std::string whole = Finish(caller, spec).media().sha256();
+  const std::string whole = caller.Finish(spec).media().sha256();
   spec.set_stop_after_pass(1);
   v1::VideoSpec promotion;
-  promotion.mutable_source()->set_video(Finish(caller, spec).name());
+  promotion.mutable_source()->set_video(caller.Finish(spec).name());
   promotion.mutable_source()->mutable_promote();
-  EXPECT_EQ(Finish(caller, promotion).media().sha256(), whole);
+  EXPECT_EQ(caller.Finish(promotion).media().sha256(), whole);
 }
 
 TEST_P(OwnSound, IsRefusedByModelsWithoutSound) {

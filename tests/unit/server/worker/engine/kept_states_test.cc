@@ -165,7 +165,9 @@ class EngineJoinsTest : public EngineStatesTest {
  protected:
   EngineJoinsTest() { test_card_.sound = true; }
   static model::GenerationSpec Sounding(const model::GenerationSpec& spec) {
-    const auto card = model::TestCardModelCard("testcard", {}, true);
+    model::TestCardOptions options;
+    options.sound = true;
+    const auto card = model::TestCardModelCard("testcard", options);
     const auto resolved = model::Resolve(spec, card, model::RequestLimits(), 1);
     EXPECT_TRUE(resolved.ok()) << (resolved.ok() ? "" : resolved.violations[0].field);
     return resolved.spec;
