@@ -135,7 +135,9 @@ TEST_F(TestCardTest, ShowsPicturesInTheFramesThatTheyPin) {
   const int width = resolved.spec.width, height = resolved.spec.height;
   const std::vector<uint8_t> white(static_cast<size_t>(width * height * 3), 255);
   const auto pixels = std::make_shared<ConditionPixels>(ConditionPixels{width, height, 1, white});
-  resolved.spec.conditions = {{.frame_index = 8, .pixels = pixels}};
+  Condition& pinned = resolved.spec.conditions.emplace_back();
+  pinned.frame_index = 8;
+  pinned.pixels = pixels;
   const auto shown = decoded();
   for (size_t frame = 0; frame < 8; ++frame) EXPECT_EQ(shown[frame], plain[frame]) << frame;
   EXPECT_EQ(shown[8][0], 235) << "white, in limited range";
