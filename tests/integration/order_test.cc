@@ -50,10 +50,14 @@ std::string CreateOf(Calls& calls, const v1::VideoSpec& spec, v1::Priority prior
   return response.video().name();
 }
 
+double SecondsOf(const google::protobuf::Timestamp& time) {
+  return static_cast<double>(time.seconds()) + 1e-9 * time.nanos();
+}
+
 double StartOf(Calls& calls, const std::string& name) {
   const v1::Video video = calls.Await(name);
   EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED);
-  return static_cast<double>(video.start_time().seconds()) + 1e-9 * video.start_time().nanos();
+  return SecondsOf(video.start_time());
 }
 
 // Calls back once, when the video has done so many steps.
@@ -115,7 +119,7 @@ TEST_P(Order, ARunningVideoMakesWayForOneThatWouldBeLateAndIsTheSameFile) {
            event.progress().queue_position() == 1;
   });
   EXPECT_TRUE(shown);
-  EXPECT_LT(first.finished.end_time().seconds(), parked.finished.end_time().seconds());
+  EXPECT_LT(SecondsOf(first.finished.end_time()), SecondsOf(parked.finished.end_time()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Videos, Order, ::testing::Values(kNoPacking, kByProfile),
