@@ -198,7 +198,9 @@ TEST_P(Hold, OutlivesItsWorkerAndItsServer) {
   std::string film, undisturbed, retake, whole, joined;
   {
     Caller caller(service.server());
-    film = caller.Finish(FilmSpec()).name();
+    v1::VideoSpec long_film = FilmSpec();
+    long_film.set_num_inference_steps(30);  // what goes on from it takes long enough to be killed
+    film = caller.Finish(long_film).name();
     undisturbed = caller.Finish(RetakeOf(film, 500, 1000)).media().sha256();
     whole = caller.Finish(JoinedTo(film, 16)).media().sha256();
     retake = caller.Create(RetakeOf(film, 500, 1000)).video.name();

@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 90
 # What it prints, in this order.
 STORY = [r"3 brokers \(nats-server\): 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+", r"a store \(versitygw\): http://127\.0\.0\.1:\d+, bucket reel",
          r"node-1 .*gRPC 127\.0\.0\.1:\d+", r"gateway-2 .*HTTP 127\.0\.0\.1:\d+", r"accepted as videos/local-\w+", r"(?P<first>node-\d) renders it",
-         r"step 10 of 30", r"(?P<dead>node-\d) is killed \(SIGKILL\)", r"the stream says: restarted, attempt (?P<attempt>\d+)",
+         r"step \d+ of 30", r"(?P<dead>node-\d) is killed \(SIGKILL\)", r"the stream says: restarted, attempt (?P<attempt>\d+)",
          r"(?P<second>node-\d) renders it", r"the stream says: finished", r"`reel watch` has the whole file",
          r"gateway-1, as it came: sha256 (?P<one>\w{64})", r"gateway-2, from the store: sha256 (?P<two>\w{64})",
          r"one stream went on, (?P<seconds>[\d.]+) s after the kill"]
