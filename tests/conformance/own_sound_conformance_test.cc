@@ -23,6 +23,13 @@ v1::VideoSpec SpecWith(const std::string& sound) {
   return spec;
 }
 
+// Long enough to be killed.
+v1::VideoSpec LongSpec(int hertz) {
+  v1::VideoSpec spec = SpecWith(reel::testing::WavFile(hertz, 1));
+  spec.set_num_inference_steps(20);
+  return spec;
+}
+
 class OwnSound : public Conformance {
  protected:
   static std::string WhyRefused(Caller& caller, const v1::VideoSpec& spec) {
@@ -37,12 +44,11 @@ TEST_P(OwnSound, OutlivesItsWorkerAndItsServer) {
   std::string undisturbed, name;
   {
     Caller caller(service.server());
-    const v1::Video video = caller.Finish(SpecWith(reel::testing::WavFile(330, 1)));
+    const v1::Video video = caller.Finish(LongSpec(330));
     EXPECT_EQ(video.notices_size(), 0);
     undisturbed = video.media().sha256();
-    EXPECT_NE(caller.Finish(SpecWith(reel::testing::WavFile(660, 1))).media().sha256(),
-              undisturbed);
-    name = caller.Create(SpecWith(reel::testing::WavFile(330, 1))).video.name();
+    EXPECT_NE(caller.Finish(LongSpec(660)).media().sha256(), undisturbed);
+    name = caller.Create(LongSpec(330)).video.name();
     caller.AwaitStep(name);
     service.KillWorkers();
     EXPECT_TRUE(Eventually([&] { return caller.Get(name).video.attempt() > 1; }));
