@@ -51,7 +51,7 @@ const char* DecoderFor(AVCodecID codec) {
   }
 }
 
-absl::StatusOr<AvCodecContextPtr> OpenDecoder(const AVCodecParameters& track, PixelCap& cap) {
+absl::StatusOr<AvCodecContextPtr> OpenClipDecoder(const AVCodecParameters& track, PixelCap& cap) {
   const char* const name = DecoderFor(track.codec_id);
   const AVCodec* codec = name == nullptr ? nullptr : avcodec_find_decoder_by_name(name);
   if (codec == nullptr) {
@@ -59,15 +59,7 @@ absl::StatusOr<AvCodecContextPtr> OpenDecoder(const AVCodecParameters& track, Pi
         absl::StrCat("is coded as ", avcodec_get_name(track.codec_id),
                      "; use H.264 (H.265, VP9, AV1 and MPEG-4 are read too)"));
   }
-  AvCodecContextPtr context(avcodec_alloc_context3(codec));
-  if (!context) return absl::InternalError("Out of memory for a clip");
-  if (avcodec_parameters_to_context(context.get(), &track) < 0) return Bad("is broken");
-  context->thread_count = 1;
-  cap.SetOn(*context);
-  context->flags |= AV_CODEC_FLAG_BITEXACT;
-  context->log_level_offset = kSilence;
-  if (avcodec_open2(context.get(), codec, nullptr) < 0) return Bad("is broken");
-  return context;
+  return OpenTrackDecoder(*codec, track, &cap);
 }
 
 // The matrix of a track's header. FFmpeg 6.1 moved it from the stream to its codec's parameters,
@@ -164,7 +156,7 @@ absl::Status DecodeClip(const std::string& bytes, int64_t max_pixels,
   AVStream* const track = ChooseTrack(*format, AVMEDIA_TYPE_VIDEO);
   if (track == nullptr) return Bad("contains no video");
   PixelCap cap(max_pixels);
-  REEL_ASSIGN_OR_RETURN(AvCodecContextPtr decoder, OpenDecoder(*track->codecpar, cap));
+  REEL_ASSIGN_OR_RETURN(AvCodecContextPtr decoder, OpenClipDecoder(*track->codecpar, cap));
   return ClipReader(std::move(format), track, std::move(decoder), cap).Read(proceed, take);
 }
 

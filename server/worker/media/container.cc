@@ -41,4 +41,18 @@ AVStream* ChooseTrack(AVFormatContext& container, AVMediaType kind) {
   return chosen;
 }
 
+absl::StatusOr<AvCodecContextPtr> OpenTrackDecoder(const AVCodec& codec,
+                                                   const AVCodecParameters& track, PixelCap* cap) {
+  AvCodecContextPtr context(avcodec_alloc_context3(&codec));
+  if (!context) return absl::InternalError("Out of memory for a decoder");
+  const absl::Status broken = absl::InvalidArgumentError("is broken");
+  if (avcodec_parameters_to_context(context.get(), &track) < 0) return broken;
+  context->thread_count = 1;
+  if (cap != nullptr) cap->SetOn(*context);
+  context->flags |= AV_CODEC_FLAG_BITEXACT;
+  context->log_level_offset = kSilence;
+  if (avcodec_open2(context.get(), &codec, nullptr) < 0) return broken;
+  return context;
+}
+
 }  // namespace reel::worker

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a media file that is in memory and finds its tracks. Nothing beside its bytes is opened or
-// fetched.
+// Opens a media file that is in memory, its tracks and their decoders. Nothing beside its bytes is
+// opened or fetched.
 #pragma once
 
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "server/worker/media/av_handles.h"
+#include "server/worker/media/pixel_cap.h"
 
 namespace reel::worker {
 
@@ -21,5 +22,11 @@ absl::StatusOr<ContainerPtr> OpenContainer(AVIOContext* io, const char* demuxer)
 
 // The first track of a kind, but for cover pictures; null: there is none. No other track is read.
 AVStream* ChooseTrack(AVFormatContext& container, AVMediaType kind);
+
+// Decodes a track on one thread; `cap` bounds its pictures. INVALID_ARGUMENT, with the end of a
+// sentence about the file: the codec cannot be set up for the track.
+absl::StatusOr<AvCodecContextPtr> OpenTrackDecoder(const AVCodec& codec,
+                                                   const AVCodecParameters& track,
+                                                   PixelCap* cap = nullptr);
 
 }  // namespace reel::worker

@@ -79,14 +79,7 @@ absl::StatusOr<AvCodecContextPtr> OpenSoundDecoder(const AVCodecParameters& trac
     return absl::InvalidArgumentError(absl::StrCat("is coded as ", avcodec_get_name(track.codec_id),
                                                    "; use PCM in WAV, FLAC, MP3, or AAC in MP4"));
   }
-  AvCodecContextPtr context(avcodec_alloc_context3(codec));
-  if (!context) return absl::InternalError("Out of memory for a sound");
-  if (avcodec_parameters_to_context(context.get(), &track) < 0) return BadSound("is broken");
-  context->thread_count = 1;
-  context->flags |= AV_CODEC_FLAG_BITEXACT;
-  context->log_level_offset = kSilence;
-  if (avcodec_open2(context.get(), codec, nullptr) < 0) return BadSound("is broken");
-  return context;
+  return OpenTrackDecoder(*codec, track);
 }
 
 absl::Status CheckFormat(const AVFrame& frame) {
