@@ -13,7 +13,7 @@ namespace reel::model {
 // `video` is resolved. Size and frame rate are the video's, and of a retake its length; the seed is
 // never the video's. Another preset than the video's stands in place of its values. A joined file
 // is encoded as the video is. The fields that the video does not allow are returned. `file_frames`:
-// of the video's file; 0: its spec says it.
+// how many the video's file has; 0: as its spec says.
 std::vector<FieldViolation> FillContinued(const GenerationSpec& video, GenerationSpec& request,
                                           int file_frames = 0);
 

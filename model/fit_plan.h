@@ -32,7 +32,7 @@ struct Offload {
 // e4m3 multiply the codes; others, and layers that those profiles leave out, widen them at each
 // use.
 //
-// Of a text encoder's layers: the same, widened at each use.
+// A text encoder's layers are held in the same way. Their codes are always widened.
 enum class WeightsForm { k16, kE4m3 };
 
 // "e4m3"; empty: in 16 bits, or 32 on a CPU.

@@ -200,7 +200,7 @@ struct GenerationSpec {
   bool is_retake() const { return source && source->begin == Source::Begin::kRetake; }
   // Whether latents of another video are held in this one.
   bool holds_latents() const { return is_extension() || is_retake(); }
-  // Whether its file begins with another video's.
+  // Whether the file begins with the source video's file.
   bool is_joined() const { return is_extension() && source->extend.join; }
   // The frames of the file of a resolved spec; a joined one's are more than those that are made.
   int file_frames() const {

@@ -20,7 +20,7 @@ std::optional<int64_t> NumberIn(const std::string& path) {
   return file >> text && absl::SimpleAtoi(text, &number) ? std::optional(number) : std::nullopt;
 }
 
-// Of a line "name number", with or without a colon and a unit.
+// The number behind a name, as in "MemAvailable: 4096 kB" or "inactive_file 4096".
 std::optional<int64_t> FieldIn(const std::string& path, std::string_view name) {
   std::ifstream file(path);
   for (std::string word; file >> word;) {
@@ -49,7 +49,7 @@ std::optional<int64_t> LeftIn(const std::string& group, const Names& names) {
   return std::max<int64_t>(*limit - *used + std::min(cache, *used), 0);
 }
 
-// Of the group at `path` and all around it, whose limits hold too.
+// The least that the limits of the group at `path` and of those around it leave.
 std::optional<int64_t> LeastLeft(const std::string& root, std::string path, const Names& names) {
   const std::string folder = absl::StrCat(root, std::string(names.folder));
   std::optional<int64_t> least = LeftIn(folder, names);
