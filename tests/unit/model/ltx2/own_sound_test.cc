@@ -14,6 +14,7 @@
 #include "tests/unit/model/family/kept_draft.h"
 #include "tests/unit/model/ltx/pipeline_run.h"
 #include "tests/unit/model/ltx2/film.h"
+#include "tests/unit/model/ltx2/tiny_ltx2.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -121,10 +122,11 @@ TEST_P(Ltx2OwnSound, IsHeldAcrossParkingPiecesAndNeighbours) {
     ltx::StepAll(*pipeline_, {generation.get(), neighbour.get()}, test_.run);
   }
   const Film again = Made(*pipeline_, *generation);
-  EXPECT_TRUE(again.video.equal(film.video));
   EXPECT_TRUE(again.audio.equal(film.audio));
-  EXPECT_TRUE(again.frames.equal(film.frames));
   EXPECT_TRUE(again.wave.equal(film.wave));
+  // Products of more rows may sum in another order.
+  EXPECT_LT(RelativeError("video", again.video, film.video), kErrorBound);
+  EXPECT_LT(RelativeError("frames", again.frames, film.frames), kErrorBound);
 }
 
 TEST_P(Ltx2OwnSound, TellsThatItIsLongerOrShorterThanTheVideo) {
