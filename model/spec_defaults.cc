@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "model/spec_fields.h"
+
 namespace reel::model {
 namespace {
 
@@ -25,35 +27,12 @@ const Preset* FindPreset(const ModelCard& card, std::string_view name) {
 }
 
 void FillFrom(GenerationSpec& spec, const GenerationSpec& values) {
-  Fill(spec.negative_prompt, values.negative_prompt);
-  Fill(spec.width, values.width);
-  Fill(spec.height, values.height);
-  Fill(spec.num_frames, values.num_frames);
-  Fill(spec.frame_rate, values.frame_rate);
+  const auto fill = [](const char*, auto& field, const auto& value) { Fill(field, value); };
+  VisitDefaults(fill, spec, values);
   if (spec.num_inference_steps == 0 && spec.timesteps.empty()) {
     spec.timesteps = values.timesteps;
     if (spec.timesteps.empty()) spec.num_inference_steps = values.num_inference_steps;
   }
-  Fill(spec.guidance_scale, values.guidance_scale);
-  Fill(spec.guidance_rescale, values.guidance_rescale);
-  Fill(spec.audio_guidance_scale, values.audio_guidance_scale);
-  Fill(spec.audio_guidance_rescale, values.audio_guidance_rescale);
-  Fill(spec.stg_scale, values.stg_scale);
-  Fill(spec.audio_stg_scale, values.audio_stg_scale);
-  Fill(spec.modality_scale, values.modality_scale);
-  Fill(spec.audio_modality_scale, values.audio_modality_scale);
-  Fill(spec.stg_blocks, values.stg_blocks);
-  Fill(spec.condition_crf, values.condition_crf);
-  Fill(spec.normalise_loudness, values.normalise_loudness);
-  Fill(spec.denoise_strength, values.denoise_strength);
-  Fill(spec.image_condition_noise_scale, values.image_condition_noise_scale);
-  Fill(spec.decode_timestep, values.decode_timestep);
-  Fill(spec.decode_noise_scale, values.decode_noise_scale);
-  Fill(spec.max_text_tokens, values.max_text_tokens);
-  Fill(spec.encoding.codec, values.encoding.codec);
-  Fill(spec.encoding.crf, values.encoding.crf);
-  Fill(spec.encoding.speed, values.encoding.speed);
-  Fill(spec.encoding.origin, values.encoding.origin);
 }
 
 void FillServerDefaults(GenerationSpec& spec, uint64_t fresh_seed) {

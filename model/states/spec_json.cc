@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "kernels/base/status_macros.h"
+#include "model/spec_fields.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model {
@@ -21,56 +21,13 @@ using nlohmann::json;
 
 constexpr size_t kMostEntries = 1024;  // of a list or a map
 
-// The fields, once for both directions.
+// Without what names this machine or another video.
 template <typename Fields>
 void Visit(Fields& fields, auto& spec)
   requires std::is_same_v<std::remove_const_t<std::remove_reference_t<decltype(spec)>>,
                           GenerationSpec>
 {
-  fields("model", spec.model);
-  fields("preset", spec.preset);
-  fields("prompt", spec.prompt);
-  fields("negative_prompt", spec.negative_prompt);
-  fields("width", spec.width);
-  fields("height", spec.height);
-  fields("num_frames", spec.num_frames);
-  fields("frame_rate", spec.frame_rate);
-  fields("num_inference_steps", spec.num_inference_steps);
-  fields("timesteps", spec.timesteps);
-  fields("guidance_scale", spec.guidance_scale);
-  fields("guidance_rescale", spec.guidance_rescale);
-  fields("audio_guidance_scale", spec.audio_guidance_scale);
-  fields("audio_guidance_rescale", spec.audio_guidance_rescale);
-  fields("stg_scale", spec.stg_scale);
-  fields("audio_stg_scale", spec.audio_stg_scale);
-  fields("modality_scale", spec.modality_scale);
-  fields("audio_modality_scale", spec.audio_modality_scale);
-  fields("stg_blocks", spec.stg_blocks);
-  fields("seed", spec.seed);
-  fields("denoise_strength", spec.denoise_strength);
-  fields("image_condition_noise_scale", spec.image_condition_noise_scale);
-  fields("decode_timestep", spec.decode_timestep);
-  fields("decode_noise_scale", spec.decode_noise_scale);
-  fields("max_text_tokens", spec.max_text_tokens);
-  fields("condition_crf", spec.condition_crf);
-  fields("conditions", spec.conditions);
-  fields("condition_pipeline", spec.condition_pipeline);
-  fields("kernels.profile", spec.kernels.profile);
-  fields("kernels.variants", spec.kernels.variants);
-  fields("kernels.experiment", spec.kernels.experiment);
-  fields("kernels.arm", spec.kernels.arm);
-  fields("cache.threshold", spec.cache.threshold);
-  fields("cache.most_reused", spec.cache.most_reused);
-  fields("adapters", spec.adapters);
-  fields("sound", spec.sound);
-  fields("normalise_loudness", spec.normalise_loudness);
-  fields("stop_after_pass", spec.stop_after_pass);
-  fields("preview.every_steps", spec.preview.every_steps);
-  fields("preview.max_side", spec.preview.max_side);
-  fields("encoding.codec", spec.encoding.codec);
-  fields("encoding.crf", spec.encoding.crf);
-  fields("encoding.speed", spec.encoding.speed);
-  fields("encoding.origin", spec.encoding.origin);
+  VisitContent(fields, spec);
 }
 
 template <typename Fields>

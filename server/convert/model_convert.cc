@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts the client's view of a model's card, and lists of kernels.
 #include "server/convert/convert.h"
+#include "server/convert/field_convert.h"
 
 namespace reel {
 namespace {
 
-void SetLimits(const model::ModelLimits& limits, v1::ModelLimits& proto) {
-  proto.set_min_size(limits.min_size);
-  proto.set_max_size(limits.max_size);
-  proto.set_max_frames(limits.max_frames);
-  proto.set_max_steps(limits.max_steps);
-  proto.set_max_latent_tokens(limits.max_latent_tokens);
-  proto.set_max_guidance_scale(limits.max_guidance_scale);
-  proto.set_max_frame_rate(limits.max_frame_rate);
-  proto.set_max_text_tokens(limits.max_text_tokens);
-  proto.set_stg_blocks(limits.stg_blocks);
-}
+using model::operator""_field;
 
-model::ModelLimits LimitsFromProto(const v1::ModelLimits& proto) {
-  return {.min_size = proto.min_size(),
-          .max_size = proto.max_size(),
-          .max_frames = proto.max_frames(),
-          .max_steps = proto.max_steps(),
-          .max_latent_tokens = proto.max_latent_tokens(),
-          .max_guidance_scale = proto.max_guidance_scale(),
-          .max_frame_rate = proto.max_frame_rate(),
-          .max_text_tokens = proto.max_text_tokens(),
-          .stg_blocks = proto.stg_blocks()};
+template <typename Visitor, typename ModelLimits>
+void VisitLimits(Visitor& visit, ModelLimits& limits) {
+  visit("min_size"_field, limits.min_size);
+  visit("max_size"_field, limits.max_size);
+  visit("max_frames"_field, limits.max_frames);
+  visit("max_steps"_field, limits.max_steps);
+  visit("max_latent_tokens"_field, limits.max_latent_tokens);
+  visit("max_guidance_scale"_field, limits.max_guidance_scale);
+  visit("max_frame_rate"_field, limits.max_frame_rate);
+  visit("max_text_tokens"_field, limits.max_text_tokens);
+  visit("stg_blocks"_field, limits.stg_blocks);
 }
 
 void SetSound(const model::SoundFormat& format, v1::SoundFormat& proto) {
@@ -64,7 +56,8 @@ v1::Model CardToProto(const model::ModelCard& card) {
   proto.set_spatial_multiple(card.spatial_multiple);
   proto.set_temporal_multiple(card.temporal_multiple);
   SetDefaults(card.defaults, *proto.mutable_defaults());
-  SetLimits(card.limits, *proto.mutable_limits());
+  MessageWriter write_limits(*proto.mutable_limits());
+  VisitLimits(write_limits, card.limits);
   proto.set_supports_conditions(card.supports_conditions);
   if (card.sound.exists()) SetSound(card.sound, *proto.mutable_sound());
   if (card.own_sound.exists()) SetSound(card.own_sound, *proto.mutable_own_sound());
@@ -107,7 +100,8 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   card.text_form = model::WeightsFormNamed(proto.text_form());
   card.spatial_multiple = proto.spatial_multiple();
   card.temporal_multiple = proto.temporal_multiple();
-  card.limits = LimitsFromProto(proto.limits());
+  MessageReader read_limits(proto.limits());
+  VisitLimits(read_limits, card.limits);
   card.supports_conditions = proto.supports_conditions();
   card.sound = SoundFromProto(proto.sound());
   card.own_sound = SoundFromProto(proto.own_sound());

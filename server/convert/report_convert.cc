@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/convert/convert.h"
+#include "server/convert/field_convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/convert/worker_convert.h"
 
@@ -29,16 +30,9 @@ JobRef RefOf(const Message& message) {
 
 worker::v1::Step StepToProto(const StepSample& sample) {
   worker::v1::Step step;
-  step.mutable_jobs()->Add(sample.jobs.begin(), sample.jobs.end());
-  step.set_model(sample.model);
-  step.set_plan(sample.plan);
-  step.set_rows(sample.rows);
-  step.mutable_job_rows()->Add(sample.job_rows.begin(), sample.job_rows.end());
-  SetProtoDuration(*step.mutable_duration(), sample.duration);
+  MessageWriter write(step);
+  VisitFields(write, sample);
   step.set_stage(StageToProto(sample.stage));
-  step.set_reused(sample.reused);
-  SetProtoDuration(*step.mutable_apart(), sample.apart);
-  step.set_left_out(sample.left_out);
   for (const kernels::VariantTime& time : sample.kernels) {
     *step.add_kernels() = KernelStatToProto(time);
   }
@@ -47,16 +41,9 @@ worker::v1::Step StepToProto(const StepSample& sample) {
 
 StepSample StepFromProto(const worker::v1::Step& step) {
   StepSample sample;
-  sample.jobs.assign(step.jobs().begin(), step.jobs().end());
-  sample.model = step.model();
-  sample.plan = step.plan();
-  sample.rows = step.rows();
-  sample.job_rows.assign(step.job_rows().begin(), step.job_rows().end());
-  sample.duration = FromProtoDuration(step.duration());
+  MessageReader read(step);
+  VisitFields(read, sample);
   sample.stage = StageFromProto(step.stage());
-  sample.reused = step.reused();
-  sample.apart = FromProtoDuration(step.apart());
-  sample.left_out = step.left_out();
   for (const v1::KernelStat& stat : step.kernels()) {
     sample.kernels.push_back(KernelStatFromProto(stat));
   }

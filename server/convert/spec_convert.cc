@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts VideoSpec to GenerationSpec and back. A reflection-driven test fails for a field that is
-// missing here.
+// Converts VideoSpec to GenerationSpec and back: the fields of model/spec_fields.h by their names,
+// messages inside by hand.
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/digest/sha256.h"
 #include "model/own_sound.h"
+#include "model/spec_fields.h"
 #include "server/convert/convert.h"
+#include "server/convert/field_convert.h"
 
 namespace reel {
 namespace {
@@ -29,6 +34,7 @@ std::string_view SniffContentType(std::string_view bytes) {
 }
 
 using Kind = model::Condition::Kind;
+using Variants = std::map<std::string, std::string>;
 
 Kind KindOf(const v1::Condition& proto) {
   if (proto.has_audio()) return Kind::kAudio;
@@ -83,8 +89,8 @@ void SetCondition(const model::Condition& condition, bool with_bytes, v1::Condit
 }
 
 // A path is never part of the API.
-void SetAdapters(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
-  for (const model::RequestAdapter& adapter : spec.adapters) {
+void SetAdapters(const std::vector<model::RequestAdapter>& adapters, v1::VideoSpec& proto) {
+  for (const model::RequestAdapter& adapter : adapters) {
     v1::Adapter& added = *proto.add_adapters();
     added.set_name(adapter.name);
     if (adapter.scale) added.set_scale(*adapter.scale);
@@ -92,11 +98,11 @@ void SetAdapters(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
   }
 }
 
-void TakeAdapters(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
+void TakeAdapters(const v1::VideoSpec& proto, std::vector<model::RequestAdapter>& adapters) {
   for (const v1::Adapter& adapter : proto.adapters()) {
-    spec.adapters.push_back({adapter.name(),
-                             adapter.has_scale() ? std::optional(adapter.scale()) : std::nullopt,
-                             adapter.sha256()});
+    adapters.push_back({adapter.name(),
+                        adapter.has_scale() ? std::optional(adapter.scale()) : std::nullopt,
+                        adapter.sha256()});
   }
 }
 
@@ -178,218 +184,71 @@ void SetSource(const model::Source& source, v1::Source& proto) {
   proto.set_state_sha256(source.state_sha256);
 }
 
-model::VideoCodec CodecFromProto(v1::VideoCodec codec) {
-  return codec == v1::VIDEO_CODEC_H264 ? model::VideoCodec::kH264 : model::VideoCodec::kUnspecified;
-}
+// Fields that are more than a value.
+class SpecWriter : public MessageWriter<v1::VideoSpec> {
+ public:
+  SpecWriter(v1::VideoSpec& proto, bool with_bytes)
+      : MessageWriter(proto), proto_(proto), with_bytes_(with_bytes) {}
 
-v1::VideoCodec CodecToProto(model::VideoCodec codec) {
-  switch (codec) {
-    case model::VideoCodec::kUnspecified:
-      return v1::VIDEO_CODEC_UNSPECIFIED;
-    case model::VideoCodec::kH264:
-      return v1::VIDEO_CODEC_H264;
+  using MessageWriter::operator();
+  void operator()(std::string_view, const std::vector<model::Condition>& conditions) {
+    for (const model::Condition& condition : conditions) {
+      SetCondition(condition, with_bytes_, *proto_.add_conditions());
+    }
   }
-  return v1::VIDEO_CODEC_UNSPECIFIED;
-}
-
-model::EncodingSpeed SpeedFromProto(v1::EncodingSpeed speed) {
-  switch (speed) {
-    case v1::ENCODING_SPEED_ULTRAFAST:
-      return model::EncodingSpeed::kUltrafast;
-    case v1::ENCODING_SPEED_SUPERFAST:
-      return model::EncodingSpeed::kSuperfast;
-    case v1::ENCODING_SPEED_VERYFAST:
-      return model::EncodingSpeed::kVeryfast;
-    case v1::ENCODING_SPEED_FASTER:
-      return model::EncodingSpeed::kFaster;
-    case v1::ENCODING_SPEED_MEDIUM:
-      return model::EncodingSpeed::kMedium;
-    default:
-      return model::EncodingSpeed::kUnspecified;
+  void operator()(std::string_view, const std::vector<model::RequestAdapter>& adapters) {
+    SetAdapters(adapters, proto_);
   }
-}
-
-v1::EncodingSpeed SpeedToProto(model::EncodingSpeed speed) {
-  switch (speed) {
-    case model::EncodingSpeed::kUnspecified:
-      return v1::ENCODING_SPEED_UNSPECIFIED;
-    case model::EncodingSpeed::kUltrafast:
-      return v1::ENCODING_SPEED_ULTRAFAST;
-    case model::EncodingSpeed::kSuperfast:
-      return v1::ENCODING_SPEED_SUPERFAST;
-    case model::EncodingSpeed::kVeryfast:
-      return v1::ENCODING_SPEED_VERYFAST;
-    case model::EncodingSpeed::kFaster:
-      return v1::ENCODING_SPEED_FASTER;
-    case model::EncodingSpeed::kMedium:
-      return v1::ENCODING_SPEED_MEDIUM;
+  void operator()(std::string_view, const Variants& variants) {
+    if (variants.empty()) return;
+    proto_.mutable_kernels()->mutable_variants()->insert(variants.begin(), variants.end());
   }
-  return v1::ENCODING_SPEED_UNSPECIFIED;
-}
-
-model::Origin OriginFromProto(v1::Origin origin) {
-  switch (origin) {
-    case v1::ORIGIN_NONE:
-      return model::Origin::kNone;
-    case v1::ORIGIN_MARK:
-      return model::Origin::kMark;
-    case v1::ORIGIN_SPEC:
-      return model::Origin::kSpec;
-    default:
-      return model::Origin::kUnspecified;
+  void operator()(std::string_view, const std::optional<model::Source>& source) {
+    if (source) SetSource(*source, *proto_.mutable_source());
   }
-}
 
-v1::Origin OriginToProto(model::Origin origin) {
-  switch (origin) {
-    case model::Origin::kUnspecified:
-      return v1::ORIGIN_UNSPECIFIED;
-    case model::Origin::kNone:
-      return v1::ORIGIN_NONE;
-    case model::Origin::kMark:
-      return v1::ORIGIN_MARK;
-    case model::Origin::kSpec:
-      return v1::ORIGIN_SPEC;
+ private:
+  v1::VideoSpec& proto_;
+  const bool with_bytes_;
+};
+
+class SpecReader : public MessageReader<v1::VideoSpec> {
+ public:
+  explicit SpecReader(const v1::VideoSpec& proto) : MessageReader(proto), proto_(proto) {}
+
+  using MessageReader::operator();
+  void operator()(std::string_view, std::vector<model::Condition>& conditions) {
+    for (const v1::Condition& condition : proto_.conditions()) {
+      conditions.push_back(ConditionFromProto(condition));
+    }
   }
-  return v1::ORIGIN_UNSPECIFIED;
-}
-
-// Messages inside the spec. Absent and empty mean the same, so an empty one is left out.
-void SetChoices(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
-  if (spec.kernels != model::KernelSelection()) {
-    v1::KernelSelection& kernels = *proto.mutable_kernels();
-    kernels.set_profile(spec.kernels.profile);
-    kernels.mutable_variants()->insert(spec.kernels.variants.begin(), spec.kernels.variants.end());
-    kernels.set_experiment(spec.kernels.experiment);
-    kernels.set_arm(spec.kernels.arm);
+  void operator()(std::string_view, std::vector<model::RequestAdapter>& adapters) {
+    TakeAdapters(proto_, adapters);
   }
-  if (spec.cache.threshold) proto.mutable_cache()->set_threshold(*spec.cache.threshold);
-  if (spec.cache.most_reused) proto.mutable_cache()->set_most_reused(*spec.cache.most_reused);
-  if (spec.preview != model::PreviewOptions()) {
-    proto.mutable_preview()->set_every_steps(spec.preview.every_steps);
-    proto.mutable_preview()->set_max_side(spec.preview.max_side);
+  void operator()(std::string_view, Variants& variants) {
+    variants.insert(proto_.kernels().variants().begin(), proto_.kernels().variants().end());
   }
-  if (spec.encoding != model::EncodingOptions()) {
-    v1::EncodingOptions& encoding = *proto.mutable_encoding();
-    encoding.set_codec(CodecToProto(spec.encoding.codec));
-    if (spec.encoding.crf) encoding.set_crf(*spec.encoding.crf);
-    encoding.set_speed(SpeedToProto(spec.encoding.speed));
-    encoding.set_origin(OriginToProto(spec.encoding.origin));
+  void operator()(std::string_view, std::optional<model::Source>& source) {
+    if (proto_.has_source()) source = SourceFromProto(proto_.source());
   }
-}
 
-void TakeChoices(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
-  spec.kernels.profile = proto.kernels().profile();
-  spec.kernels.variants.insert(proto.kernels().variants().begin(),
-                               proto.kernels().variants().end());
-  spec.kernels.experiment = proto.kernels().experiment();
-  spec.kernels.arm = proto.kernels().arm();
-  if (proto.cache().has_threshold()) spec.cache.threshold = proto.cache().threshold();
-  if (proto.cache().has_most_reused()) spec.cache.most_reused = proto.cache().most_reused();
-  spec.preview.every_steps = proto.preview().every_steps();
-  spec.preview.max_side = proto.preview().max_side();
-  spec.encoding.codec = CodecFromProto(proto.encoding().codec());
-  if (proto.encoding().has_crf()) spec.encoding.crf = proto.encoding().crf();
-  spec.encoding.speed = SpeedFromProto(proto.encoding().speed());
-  spec.encoding.origin = OriginFromProto(proto.encoding().origin());
-}
-
-void TakeFurtherGuidance(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
-  if (proto.has_audio_guidance_scale()) spec.audio_guidance_scale = proto.audio_guidance_scale();
-  if (proto.has_audio_guidance_rescale())
-    spec.audio_guidance_rescale = proto.audio_guidance_rescale();
-  if (proto.has_stg_scale()) spec.stg_scale = proto.stg_scale();
-  if (proto.has_audio_stg_scale()) spec.audio_stg_scale = proto.audio_stg_scale();
-  if (proto.has_modality_scale()) spec.modality_scale = proto.modality_scale();
-  if (proto.has_audio_modality_scale()) spec.audio_modality_scale = proto.audio_modality_scale();
-  spec.stg_blocks.assign(proto.stg_blocks().begin(), proto.stg_blocks().end());
-}
-
-void SetFurtherGuidance(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
-  if (spec.audio_guidance_scale) proto.set_audio_guidance_scale(*spec.audio_guidance_scale);
-  if (spec.audio_guidance_rescale) proto.set_audio_guidance_rescale(*spec.audio_guidance_rescale);
-  if (spec.stg_scale) proto.set_stg_scale(*spec.stg_scale);
-  if (spec.audio_stg_scale) proto.set_audio_stg_scale(*spec.audio_stg_scale);
-  if (spec.modality_scale) proto.set_modality_scale(*spec.modality_scale);
-  if (spec.audio_modality_scale) proto.set_audio_modality_scale(*spec.audio_modality_scale);
-  proto.mutable_stg_blocks()->Add(spec.stg_blocks.begin(), spec.stg_blocks.end());
-}
+ private:
+  const v1::VideoSpec& proto_;
+};
 
 }  // namespace
 
 model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
   model::GenerationSpec spec;
-  spec.model = proto.model();
-  spec.preset = proto.preset();
-  spec.prompt = proto.prompt();
-  if (proto.has_negative_prompt()) spec.negative_prompt = proto.negative_prompt();
-  spec.width = proto.width();
-  spec.height = proto.height();
-  spec.num_frames = proto.num_frames();
-  spec.frame_rate = proto.frame_rate();
-  spec.num_inference_steps = proto.num_inference_steps();
-  spec.timesteps.assign(proto.timesteps().begin(), proto.timesteps().end());
-  if (proto.has_guidance_scale()) spec.guidance_scale = proto.guidance_scale();
-  if (proto.has_guidance_rescale()) spec.guidance_rescale = proto.guidance_rescale();
-  TakeFurtherGuidance(proto, spec);
-  if (proto.has_seed()) spec.seed = proto.seed();
-  if (proto.has_denoise_strength()) spec.denoise_strength = proto.denoise_strength();
-  if (proto.has_image_condition_noise_scale()) {
-    spec.image_condition_noise_scale = proto.image_condition_noise_scale();
-  }
-  if (proto.has_decode_timestep()) spec.decode_timestep = proto.decode_timestep();
-  if (proto.has_decode_noise_scale()) spec.decode_noise_scale = proto.decode_noise_scale();
-  spec.max_text_tokens = proto.max_text_tokens();
-  if (proto.has_condition_crf()) spec.condition_crf = proto.condition_crf();
-  if (proto.has_sound()) spec.sound = proto.sound();
-  if (proto.has_normalise_loudness()) spec.normalise_loudness = proto.normalise_loudness();
-  if (proto.has_keep_state()) spec.keep_state = proto.keep_state();
-  if (proto.has_stop_after_pass()) spec.stop_after_pass = proto.stop_after_pass();
-  if (proto.has_source()) spec.source = SourceFromProto(proto.source());
-  for (const v1::Condition& condition : proto.conditions()) {
-    spec.conditions.push_back(ConditionFromProto(condition));
-  }
-  TakeAdapters(proto, spec);
-  TakeChoices(proto, spec);
-  spec.worker = proto.worker();
+  SpecReader read(proto);
+  VisitFields(read, spec);
   return spec;
 }
 
 v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   v1::VideoSpec proto;
-  proto.set_model(spec.model);
-  proto.set_preset(spec.preset);
-  proto.set_prompt(spec.prompt);
-  if (spec.negative_prompt) proto.set_negative_prompt(*spec.negative_prompt);
-  proto.set_width(spec.width);
-  proto.set_height(spec.height);
-  proto.set_num_frames(spec.num_frames);
-  proto.set_frame_rate(spec.frame_rate);
-  proto.set_num_inference_steps(spec.num_inference_steps);
-  proto.mutable_timesteps()->Add(spec.timesteps.begin(), spec.timesteps.end());
-  if (spec.guidance_scale) proto.set_guidance_scale(*spec.guidance_scale);
-  if (spec.guidance_rescale) proto.set_guidance_rescale(*spec.guidance_rescale);
-  SetFurtherGuidance(spec, proto);
-  if (spec.seed) proto.set_seed(*spec.seed);
-  if (spec.denoise_strength) proto.set_denoise_strength(*spec.denoise_strength);
-  if (spec.image_condition_noise_scale) {
-    proto.set_image_condition_noise_scale(*spec.image_condition_noise_scale);
-  }
-  if (spec.decode_timestep) proto.set_decode_timestep(*spec.decode_timestep);
-  if (spec.decode_noise_scale) proto.set_decode_noise_scale(*spec.decode_noise_scale);
-  proto.set_max_text_tokens(spec.max_text_tokens);
-  if (spec.condition_crf) proto.set_condition_crf(*spec.condition_crf);
-  if (spec.sound) proto.set_sound(*spec.sound);
-  if (spec.normalise_loudness) proto.set_normalise_loudness(*spec.normalise_loudness);
-  if (spec.keep_state) proto.set_keep_state(*spec.keep_state);
-  if (spec.stop_after_pass) proto.set_stop_after_pass(*spec.stop_after_pass);
-  if (spec.source) SetSource(*spec.source, *proto.mutable_source());
-  for (const model::Condition& condition : spec.conditions) {
-    SetCondition(condition, with_bytes, *proto.add_conditions());
-  }
-  SetAdapters(spec, proto);
-  SetChoices(spec, proto);
-  proto.set_worker(spec.worker);
+  SpecWriter write(proto, with_bytes);
+  VisitFields(write, spec);
   return proto;
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts a run's results: statistics, the file, notices, stages.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
 #include "server/convert/convert.h"
+#include "server/convert/field_convert.h"
 #include "server/convert/proto_duration.h"
 
 namespace reel {
@@ -23,8 +28,16 @@ kernels::VariantTime KernelStatFromProto(const v1::KernelStat& proto) {
 
 namespace {
 
+using model::operator""_field;
+
 static_assert(static_cast<int>(model::RunPart::kSound) == v1::RUN_PART_SOUND);
 static_assert(static_cast<int>(model::RunPart::kSound) + 1 == model::kRunParts);
+
+// In the order of model::Stage, which is that of a run.
+constexpr std::array kStages = {
+    v1::STAGE_UNSPECIFIED, v1::STAGE_QUEUE, v1::STAGE_TEXT_ENCODE, v1::STAGE_CONDITION_ENCODE,
+    v1::STAGE_DENOISE,     v1::STAGE_SOUND, v1::STAGE_DECODE,      v1::STAGE_ENCODE};
+static_assert(static_cast<size_t>(model::Stage::kEncode) + 1 == kStages.size());
 
 v1::RunPart PartToProto(model::RunPart part) { return static_cast<v1::RunPart>(part); }
 model::RunPart PartFromProto(v1::RunPart part) {
@@ -32,22 +45,38 @@ model::RunPart PartFromProto(v1::RunPart part) {
                                    : model::RunPart::kUnspecified;
 }
 
-v1::SoundStats SoundToProto(const model::SoundStats& sound) {
-  v1::SoundStats proto;
-  if (sound.loudness_lufs) proto.set_loudness_lufs(*sound.loudness_lufs);
-  if (sound.true_peak_dbtp) proto.set_true_peak_dbtp(*sound.true_peak_dbtp);
-  proto.set_silent_share(sound.silent_share);
-  proto.set_clipped_samples(sound.clipped_samples);
-  return proto;
+// The figures that are one value, for both directions.
+template <typename Visitor, typename SoundStats>
+void VisitSound(Visitor& visit, SoundStats& sound) {
+  visit("loudness_lufs"_field, sound.loudness_lufs);
+  visit("true_peak_dbtp"_field, sound.true_peak_dbtp);
+  visit("silent_share"_field, sound.silent_share);
+  visit("clipped_samples"_field, sound.clipped_samples);
 }
 
-model::SoundStats SoundFromProto(const v1::SoundStats& proto) {
-  model::SoundStats sound;
-  if (proto.has_loudness_lufs()) sound.loudness_lufs = proto.loudness_lufs();
-  if (proto.has_true_peak_dbtp()) sound.true_peak_dbtp = proto.true_peak_dbtp();
-  sound.silent_share = proto.silent_share();
-  sound.clipped_samples = proto.clipped_samples();
-  return sound;
+template <typename Visitor, typename RunStats>
+void VisitFigures(Visitor& visit, RunStats& stats) {
+  visit("queued"_field, stats.queued);
+  visit("text_encode"_field, stats.text_encode);
+  visit("denoise"_field, stats.denoise);
+  visit("decode"_field, stats.decode);
+  visit("encode_exposed"_field, stats.encode_exposed);
+  visit("total"_field, stats.total);
+  visit("first_media_byte"_field, stats.first_media_byte);
+  visit("device"_field, stats.device);
+  visit("peak_memory_bytes"_field, stats.peak_memory_bytes);
+  visit("mean_batch"_field, stats.mean_batch);
+  visit("restarts"_field, stats.restarts);
+  visit("device_seconds"_field, stats.device_seconds);
+  visit("prompt_tokens"_field, stats.prompt_tokens);
+  visit("negative_prompt_tokens"_field, stats.negative_prompt_tokens);
+  visit("latent_tokens"_field, stats.latent_tokens);
+  visit("audio_tokens"_field, stats.audio_tokens);
+  visit("preemptions"_field, stats.preemptions);
+  visit("timed_steps"_field, stats.timed_steps);
+  visit("full_steps"_field, stats.full_steps);
+  visit("reused_steps"_field, stats.reused_steps);
+  visit("energy_joules"_field, stats.energy_joules);
 }
 
 void BillToProto(const model::RunStats& stats, v1::RunStats& proto) {
@@ -96,19 +125,11 @@ void BillFromProto(const v1::RunStats& proto, model::RunStats& stats) {
 
 v1::RunStats StatsToProto(const model::RunStats& stats) {
   v1::RunStats proto;
-  SetProtoDuration(*proto.mutable_queued(), stats.queued);
-  SetProtoDuration(*proto.mutable_text_encode(), stats.text_encode);
-  SetProtoDuration(*proto.mutable_denoise(), stats.denoise);
+  MessageWriter write(proto);
+  VisitFigures(write, stats);
   if (stats.sound_decode > absl::ZeroDuration()) {
     SetProtoDuration(*proto.mutable_sound_decode(), stats.sound_decode);
   }
-  SetProtoDuration(*proto.mutable_decode(), stats.decode);
-  SetProtoDuration(*proto.mutable_encode_exposed(), stats.encode_exposed);
-  SetProtoDuration(*proto.mutable_total(), stats.total);
-  SetProtoDuration(*proto.mutable_first_media_byte(), stats.first_media_byte);
-  proto.set_device(stats.device);
-  proto.set_peak_memory_bytes(stats.peak_memory_bytes);
-  proto.set_mean_batch(stats.mean_batch);
   for (const kernels::VariantUse& use : stats.kernels) {
     v1::KernelUse& added = *proto.add_kernels();
     added.set_op(use.op);
@@ -119,35 +140,19 @@ v1::RunStats StatsToProto(const model::RunStats& stats) {
   for (const kernels::VariantTime& time : stats.kernel_stats) {
     *proto.add_kernel_stats() = KernelStatToProto(time);
   }
-  proto.set_restarts(stats.restarts);
-  proto.set_device_seconds(stats.device_seconds);
-  proto.set_prompt_tokens(stats.prompt_tokens);
-  proto.set_negative_prompt_tokens(stats.negative_prompt_tokens);
-  proto.set_latent_tokens(stats.latent_tokens);
-  proto.set_audio_tokens(stats.audio_tokens);
-  proto.set_preemptions(stats.preemptions);
-  proto.set_timed_steps(stats.timed_steps);
-  proto.set_full_steps(stats.full_steps);
-  proto.set_reused_steps(stats.reused_steps);
-  if (stats.energy_joules) proto.set_energy_joules(*stats.energy_joules);
-  if (stats.sound) *proto.mutable_sound() = SoundToProto(*stats.sound);
+  if (stats.sound) {
+    MessageWriter write_sound(*proto.mutable_sound());
+    VisitSound(write_sound, *stats.sound);
+  }
   BillToProto(stats, proto);
   return proto;
 }
 
 model::RunStats StatsFromProto(const v1::RunStats& proto) {
   model::RunStats stats;
-  stats.queued = FromProtoDuration(proto.queued());
-  stats.text_encode = FromProtoDuration(proto.text_encode());
-  stats.denoise = FromProtoDuration(proto.denoise());
+  MessageReader read(proto);
+  VisitFigures(read, stats);
   stats.sound_decode = FromProtoDuration(proto.sound_decode());
-  stats.decode = FromProtoDuration(proto.decode());
-  stats.encode_exposed = FromProtoDuration(proto.encode_exposed());
-  stats.total = FromProtoDuration(proto.total());
-  stats.first_media_byte = FromProtoDuration(proto.first_media_byte());
-  stats.device = proto.device();
-  stats.peak_memory_bytes = proto.peak_memory_bytes();
-  stats.mean_batch = proto.mean_batch();
   for (const v1::KernelUse& use : proto.kernels()) {
     stats.kernels.push_back(
         {.op = use.op(), .variant = use.variant(), .calls = use.calls(), .is_lossy = use.lossy()});
@@ -155,18 +160,10 @@ model::RunStats StatsFromProto(const v1::RunStats& proto) {
   for (const v1::KernelStat& stat : proto.kernel_stats()) {
     stats.kernel_stats.push_back(KernelStatFromProto(stat));
   }
-  stats.restarts = proto.restarts();
-  stats.device_seconds = proto.device_seconds();
-  stats.prompt_tokens = proto.prompt_tokens();
-  stats.negative_prompt_tokens = proto.negative_prompt_tokens();
-  stats.latent_tokens = proto.latent_tokens();
-  stats.audio_tokens = proto.audio_tokens();
-  stats.preemptions = proto.preemptions();
-  stats.timed_steps = proto.timed_steps();
-  stats.full_steps = proto.full_steps();
-  stats.reused_steps = proto.reused_steps();
-  if (proto.has_energy_joules()) stats.energy_joules = proto.energy_joules();
-  if (proto.has_sound()) stats.sound = SoundFromProto(proto.sound());
+  if (proto.has_sound()) {
+    MessageReader read_sound(proto.sound());
+    VisitSound(read_sound, stats.sound.emplace());
+  }
   BillFromProto(proto, stats);
   return stats;
 }
@@ -205,47 +202,12 @@ model::Notice NoticeFromProto(const v1::Notice& proto) {
   return {.code = proto.code(), .message = proto.message()};
 }
 
-v1::Stage StageToProto(model::Stage stage) {
-  switch (stage) {
-    case model::Stage::kUnspecified:
-      return v1::STAGE_UNSPECIFIED;
-    case model::Stage::kQueue:
-      return v1::STAGE_QUEUE;
-    case model::Stage::kTextEncode:
-      return v1::STAGE_TEXT_ENCODE;
-    case model::Stage::kConditionEncode:
-      return v1::STAGE_CONDITION_ENCODE;
-    case model::Stage::kDenoise:
-      return v1::STAGE_DENOISE;
-    case model::Stage::kSound:
-      return v1::STAGE_SOUND;
-    case model::Stage::kDecode:
-      return v1::STAGE_DECODE;
-    case model::Stage::kEncode:
-      return v1::STAGE_ENCODE;
-  }
-  return v1::STAGE_UNSPECIFIED;
-}
+v1::Stage StageToProto(model::Stage stage) { return kStages.at(static_cast<size_t>(stage)); }
 
 model::Stage StageFromProto(v1::Stage stage) {
-  switch (stage) {
-    case v1::STAGE_QUEUE:
-      return model::Stage::kQueue;
-    case v1::STAGE_TEXT_ENCODE:
-      return model::Stage::kTextEncode;
-    case v1::STAGE_CONDITION_ENCODE:
-      return model::Stage::kConditionEncode;
-    case v1::STAGE_DENOISE:
-      return model::Stage::kDenoise;
-    case v1::STAGE_SOUND:
-      return model::Stage::kSound;
-    case v1::STAGE_DECODE:
-      return model::Stage::kDecode;
-    case v1::STAGE_ENCODE:
-      return model::Stage::kEncode;
-    default:
-      return model::Stage::kUnspecified;
-  }
+  const auto* found = std::find(kStages.begin(), kStages.end(), stage);
+  return found == kStages.end() ? model::Stage::kUnspecified
+                                : static_cast<model::Stage>(found - kStages.begin());
 }
 
 }  // namespace reel

@@ -7,11 +7,26 @@
 #include "absl/strings/cord.h"
 #include "google/rpc/error_details.pb.h"
 #include "server/convert/convert.h"
+#include "server/convert/field_convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/errors/error.h"
 
 namespace reel {
 namespace {
+
+using model::operator""_field;
+
+template <typename Visitor, typename MemoryCosts>
+void VisitMemory(Visitor& visit, MemoryCosts& costs) {
+  visit("job"_field, costs.job);
+  visit("token"_field, costs.token);
+  visit("step_row"_field, costs.step_row);
+  visit("clip_pixel"_field, costs.clip_pixel);
+  visit("decode_pixel"_field, costs.decode_pixel);
+  visit("decode_pixels_at_once"_field, costs.decode_pixels_at_once);
+  visit("frame_pixel"_field, costs.frame_pixel);
+  visit("rows_at_once"_field, costs.rows_at_once);
+}
 
 worker::v1::Pass PassToProto(const model::Pass& pass) {
   worker::v1::Pass proto;
@@ -255,15 +270,8 @@ worker::v1::ModelState CardToModelState(const model::ModelCard& card) {
   *state.mutable_defaults() = SpecToProto(card.defaults);
   state.set_steps_alone(card.steps_alone);
   if (card.memory != model::MemoryCosts()) {
-    worker::v1::MemoryCosts& memory = *state.mutable_memory();
-    memory.set_job(card.memory.job);
-    memory.set_token(card.memory.token);
-    memory.set_step_row(card.memory.step_row);
-    memory.set_decode_pixel(card.memory.decode_pixel);
-    memory.set_decode_pixels_at_once(card.memory.decode_pixels_at_once);
-    memory.set_clip_pixel(card.memory.clip_pixel);
-    memory.set_frame_pixel(card.memory.frame_pixel);
-    memory.set_rows_at_once(card.memory.rows_at_once);
+    MessageWriter write_memory(*state.mutable_memory());
+    VisitMemory(write_memory, card.memory);
   }
   for (const model::Preset& preset : card.presets) {
     worker::v1::Preset& added = *state.add_presets();
@@ -278,14 +286,8 @@ model::ModelCard CardFromModelState(const worker::v1::ModelState& state) {
   model::ModelCard card = CardFromProto(state.card());
   card.defaults = SpecFromProto(state.defaults());
   card.steps_alone = state.steps_alone();
-  card.memory = {.job = state.memory().job(),
-                 .token = state.memory().token(),
-                 .step_row = state.memory().step_row(),
-                 .clip_pixel = state.memory().clip_pixel(),
-                 .decode_pixel = state.memory().decode_pixel(),
-                 .decode_pixels_at_once = state.memory().decode_pixels_at_once(),
-                 .frame_pixel = state.memory().frame_pixel(),
-                 .rows_at_once = state.memory().rows_at_once()};
+  MessageReader read_memory(state.memory());
+  VisitMemory(read_memory, card.memory);
   for (const worker::v1::Preset& preset : state.presets()) {
     model::Preset& added = card.presets.emplace_back();
     added.name = preset.name();

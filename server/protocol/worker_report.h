@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
 #include "model/device_memory.h"
+#include "model/field_name.h"
 #include "model/load_options.h"
 #include "model/model_card.h"
 #include "model/pipeline.h"
@@ -62,6 +64,23 @@ struct StepSample {
   absl::Duration apart = {};
   int left_out = 0;  // jobs that fitted but are kept apart, because sharing loses
 };
+
+// By the message's names, without the stage and the kernels.
+template <typename Visitor>
+void VisitFields(Visitor& visit, auto& step)
+  requires std::is_same_v<std::remove_cvref_t<decltype(step)>, StepSample>
+{
+  using model::operator""_field;
+  visit("jobs"_field, step.jobs);
+  visit("model"_field, step.model);
+  visit("plan"_field, step.plan);
+  visit("rows"_field, step.rows);
+  visit("job_rows"_field, step.job_rows);
+  visit("duration"_field, step.duration);
+  visit("reused"_field, step.reused);
+  visit("apart"_field, step.apart);
+  visit("left_out"_field, step.left_out);
+}
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report
   model::DeviceMemory memory;     // as it is now; zeros if there is none to read
