@@ -10,28 +10,22 @@
 
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
+#include "server/front/api/video_convert.h"
 #include "server/front/api/video_cursor.h"
 
 namespace reel::front {
 namespace {
 
-v1::FleetNodeState StateToProto(FleetStatus::NodeState state) {
-  switch (state) {
-    case FleetStatus::NodeState::kServing:
-      return v1::FLEET_NODE_STATE_SERVING;
-    case FleetStatus::NodeState::kDraining:
-      return v1::FLEET_NODE_STATE_DRAINING;
-    case FleetStatus::NodeState::kSilent:
-      return v1::FLEET_NODE_STATE_SILENT;
-    case FleetStatus::NodeState::kLeft:
-      return v1::FLEET_NODE_STATE_LEFT;
-  }
-  return v1::FLEET_NODE_STATE_UNSPECIFIED;
-}
+using NodeState = FleetStatus::NodeState;
+static_assert(EnumToProto<v1::FleetNodeState>(NodeState::kLeft) == v1::FLEET_NODE_STATE_LEFT);
+static_assert(EnumToProto<v1::WorkerState>(WorkerState::kOut) == v1::WORKER_STATE_OUT);
+static_assert(EnumToProto<v1::ModelState>(ModelState::kOnDemand) == v1::MODEL_STATE_ON_DEMAND);
+static_assert(EnumToProto<v1::ExperimentVerdict>(ExperimentVerdict::kSecondSlower) ==
+              v1::EXPERIMENT_VERDICT_SECOND_SLOWER);
 
 void NodeToProto(const FleetStatus::Node& node, v1::FleetNode& proto) {
   proto.set_name(node.name);
-  proto.set_state(StateToProto(node.state));
+  proto.set_state(EnumToProto<v1::FleetNodeState>(node.state));
   proto.set_address(node.address);
   proto.set_build(node.build);
   SetProtoDuration(*proto.mutable_since_beat(), node.since_beat);
@@ -106,40 +100,6 @@ v1::FleetCheck CheckToProto(const FleetCheck& check) {
 
 namespace {
 
-v1::WorkerState WorkerStateToProto(WorkerState state) {
-  switch (state) {
-    case WorkerState::kStarting:
-      return v1::WORKER_STATE_STARTING;
-    case WorkerState::kReady:
-      return v1::WORKER_STATE_READY;
-    case WorkerState::kDraining:
-      return v1::WORKER_STATE_DRAINING;
-    case WorkerState::kLost:
-      return v1::WORKER_STATE_LOST;
-    case WorkerState::kOut:
-      return v1::WORKER_STATE_OUT;
-  }
-  return v1::WORKER_STATE_UNSPECIFIED;
-}
-
-v1::ModelState ModelStateToProto(ModelState state) {
-  switch (state) {
-    case ModelState::kLoading:
-      return v1::MODEL_STATE_LOADING;
-    case ModelState::kReady:
-      return v1::MODEL_STATE_READY;
-    case ModelState::kReplacing:
-      return v1::MODEL_STATE_REPLACING;
-    case ModelState::kFailed:
-      return v1::MODEL_STATE_FAILED;
-    case ModelState::kUnloaded:
-      return v1::MODEL_STATE_UNLOADED;
-    case ModelState::kOnDemand:
-      return v1::MODEL_STATE_ON_DEMAND;
-  }
-  return v1::MODEL_STATE_UNSPECIFIED;
-}
-
 // For people; the names are the metrics'.
 std::string OutReasonText(OutReason reason) {
   switch (reason) {
@@ -184,20 +144,6 @@ void MergeOp(const v1::KernelOp& from, v1::KernelOp& into) {
   }
 }
 
-v1::ExperimentVerdict VerdictToProto(ExperimentVerdict verdict) {
-  switch (verdict) {
-    case ExperimentVerdict::kNotEnoughData:
-      return v1::EXPERIMENT_VERDICT_NOT_ENOUGH_DATA;
-    case ExperimentVerdict::kNoDifference:
-      return v1::EXPERIMENT_VERDICT_NO_DIFFERENCE;
-    case ExperimentVerdict::kSecondFaster:
-      return v1::EXPERIMENT_VERDICT_SECOND_FASTER;
-    case ExperimentVerdict::kSecondSlower:
-      return v1::EXPERIMENT_VERDICT_SECOND_SLOWER;
-  }
-  return v1::EXPERIMENT_VERDICT_UNSPECIFIED;
-}
-
 v1::ExperimentShape ShapeToProto(const ExperimentShape& shape) {
   v1::ExperimentShape proto;
   proto.set_model(shape.model);
@@ -215,7 +161,7 @@ v1::ExperimentShape ShapeToProto(const ExperimentShape& shape) {
     proto.set_ratio_low(shape.ratio->low);
     proto.set_ratio_high(shape.ratio->high);
   }
-  proto.set_verdict(VerdictToProto(shape.verdict));
+  proto.set_verdict(EnumToProto<v1::ExperimentVerdict>(shape.verdict));
   return proto;
 }
 
@@ -269,7 +215,7 @@ v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
   v1::Worker proto;
   proto.set_name(worker.name);
   proto.set_device(worker.device);
-  proto.set_state(WorkerStateToProto(worker.state));
+  proto.set_state(EnumToProto<v1::WorkerState>(worker.state));
   proto.set_memory_total_bytes(worker.memory.total);
   proto.set_memory_used_bytes(worker.memory.held);
   proto.set_memory_allocated_bytes(worker.memory.in_use);
@@ -287,7 +233,7 @@ v1::Model ModelToProto(const ServedModel& served) {
   v1::Model proto = CardToProto(served.card);
   proto.set_is_default(served.is_default);
   proto.set_ready(served.ready);
-  proto.set_state(ModelStateToProto(served.state));
+  proto.set_state(EnumToProto<v1::ModelState>(served.state));
   proto.set_problem(served.problem);
   return proto;
 }

@@ -12,6 +12,9 @@
 namespace reel::front {
 namespace {
 
+static_assert(EnumToProto<v1::Priority>(Priority::kHigh) == v1::PRIORITY_HIGH);
+static_assert(EnumToProto<v1::VideoState>(VideoState::kCancelled) == v1::VIDEO_STATE_CANCELLED);
+
 constexpr char kNamePrefix[] = "videos/";
 constexpr size_t kListedPromptBytes = 256;
 
@@ -38,18 +41,6 @@ Progress ProgressFromProto(const v1::Progress& proto) {
           proto.fraction(),
           FromProtoDuration(proto.remaining()),
           proto.queue_position()};
-}
-
-v1::Priority PriorityToProto(Priority priority) {
-  switch (priority) {
-    case Priority::kLow:
-      return v1::PRIORITY_LOW;
-    case Priority::kNormal:
-      return v1::PRIORITY_NORMAL;
-    case Priority::kHigh:
-      return v1::PRIORITY_HIGH;
-  }
-  return v1::PRIORITY_NORMAL;
 }
 
 void SetTimes(const Video& video, v1::Video& proto) {
@@ -91,35 +82,9 @@ google::protobuf::Timestamp TimeToProto(absl::Time time) {
   return proto;
 }
 
-v1::VideoState StateToProto(VideoState state) {
-  switch (state) {
-    case VideoState::kQueued:
-      return v1::VIDEO_STATE_QUEUED;
-    case VideoState::kRunning:
-      return v1::VIDEO_STATE_RUNNING;
-    case VideoState::kSucceeded:
-      return v1::VIDEO_STATE_SUCCEEDED;
-    case VideoState::kFailed:
-      return v1::VIDEO_STATE_FAILED;
-    case VideoState::kCancelled:
-      return v1::VIDEO_STATE_CANCELLED;
-  }
-  return v1::VIDEO_STATE_UNSPECIFIED;
-}
-
 VideoState StateFromProto(v1::VideoState proto) {
-  switch (proto) {
-    case v1::VIDEO_STATE_RUNNING:
-      return VideoState::kRunning;
-    case v1::VIDEO_STATE_SUCCEEDED:
-      return VideoState::kSucceeded;
-    case v1::VIDEO_STATE_FAILED:
-      return VideoState::kFailed;
-    case v1::VIDEO_STATE_CANCELLED:
-      return VideoState::kCancelled;
-    default:
-      return VideoState::kQueued;
-  }
+  const bool known = proto >= v1::VIDEO_STATE_QUEUED && proto <= v1::VIDEO_STATE_CANCELLED;
+  return known ? static_cast<VideoState>(proto - v1::VIDEO_STATE_QUEUED) : VideoState::kQueued;
 }
 
 Priority PriorityFromProto(v1::Priority proto) {
@@ -137,7 +102,7 @@ std::string CutUtf8(std::string_view text, size_t max_bytes) {
 v1::Video VideoToProto(const Video& video) {
   v1::Video proto;
   if (!video.id.empty()) proto.set_name(kNamePrefix + video.id);
-  proto.set_state(StateToProto(video.state));
+  proto.set_state(EnumToProto<v1::VideoState>(video.state));
   *proto.mutable_spec() = SpecToProto(video.spec);
   SetTimes(video, proto);
   *proto.mutable_progress() = ProgressToProto(video.progress);
@@ -152,7 +117,7 @@ v1::Video VideoToProto(const Video& video) {
     }
   }
   proto.set_request_id(video.request_id);
-  proto.set_priority(PriorityToProto(video.priority));
+  proto.set_priority(EnumToProto<v1::Priority>(video.priority));
   proto.mutable_labels()->insert(video.labels.begin(), video.labels.end());
   proto.set_attempt(video.attempt);
   proto.set_worker(video.worker);

@@ -27,7 +27,12 @@ std::optional<LogEntry> EntryFromProto(v1::VideoEvent& proto);
 // A finite time.
 google::protobuf::Timestamp TimeToProto(absl::Time time);
 
-v1::VideoState StateToProto(VideoState state);
+// Enums of the API have the values of ours behind one that is unspecified.
+template <typename Proto, typename Enum>
+constexpr Proto EnumToProto(Enum value) {
+  return static_cast<Proto>(static_cast<int>(value) + 1);
+}
+
 // `proto` is one of the five states.
 VideoState StateFromProto(v1::VideoState proto);
 // Unspecified and unknown values are NORMAL.

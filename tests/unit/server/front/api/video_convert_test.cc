@@ -82,7 +82,7 @@ TEST(VideoConvert, WhatHasNotHappenedIsNotSet) {
 TEST(VideoConvert, EveryStateComesBack) {
   for (const VideoState state : {VideoState::kQueued, VideoState::kRunning, VideoState::kSucceeded,
                                  VideoState::kFailed, VideoState::kCancelled}) {
-    EXPECT_EQ(StateFromProto(StateToProto(state)), state);
+    EXPECT_EQ(StateFromProto(EnumToProto<v1::VideoState>(state)), state);
   }
 }
 
