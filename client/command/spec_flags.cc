@@ -28,14 +28,7 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
       ->check(WhyEmpty);
   command.add_option("--negative-prompt", negative_prompt_,
                      "What the video should not show; \"\": nothing, if the model has a default");
-  // The server reads 0 as not given.
-  command.add_option("--width", width_, "Pixels")->check(WhyNotAboveZero);
-  command.add_option("--height", height_, "Pixels")->check(WhyNotAboveZero);
-  command.add_option("--frames,--num-frames", frames_, "Number of frames, 8k + 1 for LTX-Video")
-      ->check(WhyNotAboveZero);
-  command.add_option("--fps,--frame-rate", fps_, "Frames per second")->check(WhyNotAboveZero);
-  command.add_option("--steps,--num-inference-steps", steps_, "Denoising steps")
-      ->check(WhyNotAboveZero);
+  AddSizeFlags(command);
   guidance_.AddTo(command);
   command.add_option("--denoise-strength", denoise_strength_,
                      "How much of the schedule runs over given pictures, 0 to 1");
@@ -78,11 +71,27 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
       ->check(WhyEmpty);
 }
 
+// Flags about its sizes.
+void SpecFlags::AddSizeFlags(CLI::App& command) {
+  // The server reads 0 as not given.
+  using Spec = v1::VideoSpec;
+  AddField(command, "--width", &Spec::set_width, "Pixels")->check(WhyNotAboveZero);
+  AddField(command, "--height", &Spec::set_height, "Pixels")->check(WhyNotAboveZero);
+  AddField(command, "--frames,--num-frames", &Spec::set_num_frames,
+           "Number of frames, 8k + 1 for LTX-Video")
+      ->check(WhyNotAboveZero);
+  AddField(command, "--fps,--frame-rate", &Spec::set_frame_rate, "Frames per second")
+      ->check(WhyNotAboveZero);
+  AddField(command, "--steps,--num-inference-steps", &Spec::set_num_inference_steps,
+           "Denoising steps")
+      ->check(WhyNotAboveZero);
+}
+
 // Flags about the file: its sound, its encoding and its origin.
 void SpecFlags::AddFileFlags(CLI::App& command) {
   command.add_flag("--no-sound", no_sound_, "Leave out the sound of a model that has it");
-  command.add_option("--normalise-loudness", loudness_,
-                     "Bring the sound to so many LUFS (EBU R 128), such as -23 or -14");
+  AddField(command, "--normalise-loudness", &v1::VideoSpec::set_normalise_loudness,
+           "Bring the sound to so many LUFS (EBU R 128), such as -23 or -14");
   command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
   command.add_option("--speed", speed_, "Speed of the video encoder; slower makes smaller files")
       ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));
@@ -110,15 +119,10 @@ absl::StatusOr<v1::VideoSpec> SpecFlags::SpecOver(const v1::VideoSpec& base,
 }
 
 v1::VideoSpec SpecFlags::Values() const {
-  v1::VideoSpec spec;
+  v1::VideoSpec spec = given_;
   spec.set_model(model_);
   spec.set_prompt(prompt_);
   if (negative_prompt_) spec.set_negative_prompt(*negative_prompt_);
-  spec.set_width(width_);
-  spec.set_height(height_);
-  spec.set_num_frames(frames_);
-  spec.set_frame_rate(fps_);
-  spec.set_num_inference_steps(steps_);
   spec.set_preset(preset_);
   spec.set_worker(worker_);
   guidance_.Fill(spec);
@@ -127,7 +131,6 @@ v1::VideoSpec SpecFlags::Values() const {
   if (decode_timestep_) spec.set_decode_timestep(*decode_timestep_);
   if (seed_) spec.set_seed(*seed_);
   if (no_sound_) spec.set_sound(false);
-  if (loudness_) spec.set_normalise_loudness(*loudness_);
   if (draft_) spec.set_stop_after_pass(1);
   if (keep_state_) spec.set_keep_state(true);
   if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);

@@ -38,20 +38,28 @@ class SpecFlags {
   absl::StatusOr<v1::VideoSpec> SpecOver(const v1::VideoSpec& base, Session& session) const;
 
  private:
+  void AddSizeFlags(CLI::App& command);
   void AddFileFlags(CLI::App& command);
+  // One that is nothing but a field of the spec.
+  template <typename T>
+  CLI::Option* AddField(CLI::App& command, const char* flag, void (v1::VideoSpec::*set)(T),
+                        const char* help) {
+    return command.add_option_function<T>(
+        flag, [this, set](const T& value) { (given_.*set)(value); }, help);
+  }
   v1::VideoSpec Values() const;
 
+  v1::VideoSpec given_;  // by flags of AddField
   std::optional<uint64_t> seed_;
   std::optional<int> crf_, most_reused_;
-  std::optional<double> cache_threshold_, denoise_strength_, decode_timestep_, loudness_;
+  std::optional<double> cache_threshold_, denoise_strength_, decode_timestep_;
   std::string speed_, origin_;
   std::map<std::string, std::string> kernels_;
   GuidanceFlags guidance_;
   ConditionFlags conditions_;
   AdapterFlags adapters_;
 
-  int width_ = 0, height_ = 0, frames_ = 0, steps_ = 0, preview_every_ = 0;
-  double fps_ = 0;
+  int preview_every_ = 0;
   bool no_sound_ = false, draft_ = false, keep_state_ = false;
   std::optional<std::string> negative_prompt_;
   std::string model_, prompt_, preset_, profile_, experiment_, arm_, worker_;
