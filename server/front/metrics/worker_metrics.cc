@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "server/front/metrics/families.h"
 
@@ -15,35 +16,55 @@ using prometheus::Registry;
 
 constexpr size_t kMostSeries = 128;  // devices times models times profiles
 
+// Whether its videos shared it, and what each would have taken by itself is known.
+bool TellsOfSharing(const StepSample& sample) {
+  return sample.jobs.size() > 1 && sample.apart > absl::ZeroDuration();
+}
+
+struct StepFigure {
+  const char* name;
+  const char* help;
+  double (*value)(const StepSample&);  // not above 0: the step has none
+};
+
+constexpr StepFigure kStepFigures[] = {
+    {"reel_shared_step_seconds_total",
+     "Time of steps that videos shared, of sizes that were stepped alone as well.",
+     [](const StepSample& sample) {
+       return TellsOfSharing(sample) ? absl::ToDoubleSeconds(sample.duration) : 0;
+     }},
+    {"reel_shared_step_apart_seconds_total",
+     "What the same videos would have taken each by itself, by their sizes' steps alone. Over the "
+     "time of the shared steps it is what sharing gains.",
+     [](const StepSample& sample) {
+       return TellsOfSharing(sample) ? absl::ToDoubleSeconds(sample.apart) : 0;
+     }},
+    {"reel_step_left_out_jobs_total",
+     "Videos that fitted into a step and were kept apart, since sharing gains too little on the "
+     "device; counted at each step.",
+     [](const StepSample& sample) -> double { return sample.left_out; }},
+};
+
 }  // namespace
 
-SharingMetrics::SharingMetrics(Registry& registry, prometheus::Family<prometheus::Counter>& dropped)
-    : shared_(CounterFamily(registry, "reel_shared_step_seconds_total",
-                            "Time of steps that videos shared, of sizes that were stepped alone "
-                            "as well."),
-              kMostSeries, dropped),
-      apart_(CounterFamily(registry, "reel_shared_step_apart_seconds_total",
-                           "What the same videos would have taken each by itself, by their "
-                           "sizes' steps alone. Over the time of the shared steps it is what "
-                           "sharing gains."),
-             kMostSeries, dropped),
-      left_out_(CounterFamily(registry, "reel_step_left_out_jobs_total",
-                              "Videos that fitted into a step and were kept apart, since "
-                              "sharing gains too little on the device; counted at each step."),
-                kMostSeries, dropped) {}
+SharingMetrics::SharingMetrics(Registry& registry,
+                               prometheus::Family<prometheus::Counter>& dropped) {
+  for (const StepFigure& row : kStepFigures) {
+    figures_.emplace_back(CounterFamily(registry, row.name, row.help), kMostSeries, dropped);
+  }
+}
 
 void SharingMetrics::Stepped(const std::string& worker, const StepSample& sample) {
-  const bool tells = sample.jobs.size() > 1 && sample.apart > absl::ZeroDuration();
-  if (!tells && sample.left_out <= 0) return;
-  // A plan's name begins with its profile; which variants a caller forces is no label.
-  const prometheus::Labels labels = {{"device", worker},
-                                     {"model", sample.model},
-                                     {"profile", sample.plan.substr(0, sample.plan.find('+'))}};
-  if (tells) {
-    shared_.Get(labels).Increment(absl::ToDoubleSeconds(sample.duration));
-    apart_.Get(labels).Increment(absl::ToDoubleSeconds(sample.apart));
+  for (size_t i = 0; i < figures_.size(); ++i) {
+    const double value = kStepFigures[i].value(sample);
+    if (value <= 0) continue;
+    // A plan's name begins with its profile; which variants a caller forces is no label.
+    figures_[i]
+        .Get({{"device", worker},
+              {"model", sample.model},
+              {"profile", sample.plan.substr(0, sample.plan.find('+'))}})
+        .Increment(value);
   }
-  if (sample.left_out > 0) left_out_.Get(labels).Increment(sample.left_out);
 }
 
 namespace {
@@ -275,6 +296,93 @@ void ModelMetrics::Set(const std::vector<ModelGauges>& models) {
     }
     Remove(series->second);
     series = series_.erase(series);
+  }
+}
+
+absl::Duration KernelSeconds::TakeWaiting(const std::string& worker, const StepSample& sample) {
+  const MutexLock lock(mutex_);
+  Kind kind{worker, sample.model, sample.plan, sample.stage};
+  if (waiting_.size() >= kMostKinds && !waiting_.contains(kind)) std::get<2>(kind).clear();
+  absl::Duration& waiting = waiting_[kind];
+  waiting += std::max(sample.duration, absl::ZeroDuration());
+  return sample.kernels.empty() ? absl::ZeroDuration()
+                                : std::exchange(waiting, absl::ZeroDuration());
+}
+
+std::vector<OperatorSeconds> KernelSeconds::Take(const std::string& worker,
+                                                 const StepSample& sample) {
+  const absl::Duration all = TakeWaiting(worker, sample);
+  double sum = 0;
+  for (const kernels::VariantTime& time : sample.kernels) {
+    sum += static_cast<double>(time.total_ns) * 1e-9;
+  }
+  // A device may say more of its operators than the host of the piece.
+  const double took = std::max(absl::ToDoubleSeconds(sample.duration), sum);
+  if (all <= absl::ZeroDuration() || took <= 0) return {};
+  const double scale = absl::ToDoubleSeconds(all) / took;
+  std::vector<OperatorSeconds> seconds;
+  for (const kernels::VariantTime& time : sample.kernels) {
+    seconds.push_back({time.op, time.variant, scale * static_cast<double>(time.total_ns) * 1e-9});
+  }
+  seconds.push_back({"gaps", "", scale * (took - sum)});
+  return seconds;
+}
+
+namespace {
+
+using prometheus::Registry;
+
+constexpr size_t kMostDevices = 64;
+constexpr size_t kMaxKernelSeries = 60;  // operators times variants
+constexpr size_t kStages = 4;
+
+const char* StageName(model::Stage stage) {
+  switch (stage) {
+    case model::Stage::kTextEncode:
+      return "text_encode";
+    case model::Stage::kDenoise:
+      return "denoise";
+    case model::Stage::kSound:
+      return "sound";
+    case model::Stage::kDecode:
+      return "decode";
+    default:
+      return "other";
+  }
+}
+
+}  // namespace
+
+KernelMetrics::KernelMetrics(Registry& registry, prometheus::Family<prometheus::Counter>& dropped)
+    : sampled_(CounterFamily(registry, "reel_kernel_sampled_steps_total",
+                             "Steps whose operators were timed."),
+               kMostDevices, dropped),
+      estimated_(CounterFamily(
+                     registry, "reel_kernel_estimated_seconds_total",
+                     "Time of an operator in all text encodings, steps and decodes, estimated from "
+                     "those that are timed; they sum to the busy time. Operator \"gaps\": the time "
+                     "between operators."),
+                 kStages * (kMaxKernelSeries + 1), dropped),
+      kernels_(
+          HistogramFamily(
+              registry, "reel_kernel_duration_seconds",
+              "Mean of an operator's calls within a text encoding, step or decode that is timed."),
+          kMaxKernelSeries, dropped) {}
+
+void KernelMetrics::AddSeries(const std::string& worker) { sampled_.Get({{"device", worker}}); }
+
+void KernelMetrics::Stepped(const std::string& worker, const StepSample& sample) {
+  for (const kernels::VariantTime& time : sample.kernels) {
+    if (time.calls <= 0) continue;
+    kernels_.Get({{"op", time.op}, {"variant", time.variant}}, buckets::Kernel())
+        .Observe(static_cast<double>(time.total_ns) * 1e-9 / static_cast<double>(time.calls));
+  }
+  for (const OperatorSeconds& one : seconds_.Take(worker, sample)) {
+    estimated_.Get({{"op", one.op}, {"variant", one.variant}, {"stage", StageName(sample.stage)}})
+        .Increment(one.seconds);
+  }
+  if (sample.stage == model::Stage::kDenoise && !sample.kernels.empty()) {
+    sampled_.Get({{"device", worker}}).Increment();
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "server/front/metrics/kernel_metrics.h"
+#include "server/front/metrics/worker_metrics.h"
 
 namespace reel::front {
 namespace {
