@@ -26,7 +26,6 @@
 #include "server/front/node/fleet_service.h"
 #include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"
-#include "server/front/port_file.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/front/rpc/self_check.h"
 #include "server/front/rpc/server_service.h"

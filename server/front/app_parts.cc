@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,7 +17,6 @@
 #include "server/convert/proto_duration.h"
 #include "server/errors/error.h"
 #include "server/front/config/address.h"
-#include "server/front/config/nkey_seed.h"
 #include "server/front/config/secret_files.h"
 #include "server/front/configured_models.h"
 #include "server/front/fleet/embedded_log.h"
@@ -320,6 +322,19 @@ DoorLimits MakeDoorLimits(const config::v1::ServerConfig& config) {
   limits.connections =
       static_cast<int>(std::clamp<int64_t>(descriptors * 6 / 10, 1, DoorLimits().connections));
   return limits;
+}
+
+std::string AddressLine(const std::string& name, const std::string& address) {
+  return address.empty() ? "" : absl::StrCat(name, "=", address, "\n");
+}
+
+absl::Status WritePortFile(const std::string& path, const std::string& text) {
+  const std::string draft = path + ".part";
+  std::ofstream(draft) << text;
+  if (std::rename(draft.c_str(), path.c_str()) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("The port file cannot be written: ", path));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace reel::front

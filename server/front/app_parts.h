@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slices of the configuration that the parts of reeld are made with.
+// The slices of the configuration that the parts of reeld are made with, and the file that tells
+// scripts where it listens.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "server/front/api/request_convert.h"
 #include "server/front/app.h"
 #include "server/front/fleet/log_connection.h"
@@ -13,7 +15,7 @@
 #include "server/front/http/door.h"
 #include "server/front/http/door_server.h"
 #include "server/front/jobs/job_service.h"
-#include "server/front/jobs/video_serializer.h"
+#include "server/front/jobs/video.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/fitness.h"
@@ -81,5 +83,11 @@ absl::Duration LongestCall(const config::v1::ServerConfig& config);
 RequestRules MakeRules(const config::v1::ServerConfig& config);
 DoorOptions MakeDoorOptions(const config::v1::Http& http);
 DoorLimits MakeDoorLimits(const config::v1::ServerConfig& config);
+
+// A line of the file of bound addresses; nothing of what is not there.
+std::string AddressLine(const std::string& name, const std::string& address);
+
+// Writes that file; readers never see half of it.
+absl::Status WritePortFile(const std::string& path, const std::string& text);
 
 }  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "server/front/fleet/log_port.h"
-#include "server/front/jobs/video_serializer.h"
+#include "server/front/jobs/video.h"
 #include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/store/job_store.h"

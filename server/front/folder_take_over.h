@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "server/front/jobs/video_serializer.h"
+#include "server/front/jobs/video.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/store/data_folder.h"
 

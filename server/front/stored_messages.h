@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/front/jobs/video_serializer.h"
+#include "server/front/jobs/video.h"
 
 namespace reel::front {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "server/front/fleet/view_batch.h"
+#include "server/front/fleet/view_store.h"
 
 namespace reel::testing {
 

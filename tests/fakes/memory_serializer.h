@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/mutex.h"
-#include "server/front/jobs/video_serializer.h"
+#include "server/front/jobs/video.h"
 
 namespace reel::testing {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/front/config/nkey_seed.h"
+#include "server/front/config/secret_files.h"
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/nats_port.h"
 #include "tests/integration/calls.h"

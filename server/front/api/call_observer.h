@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of calls and streams in rpc/ and health/, for the metrics. Implementations are thread-
-// safe and never block.
+// Events of calls, streams and HTTP connections, for the metrics. Implementations are thread-safe
+// and never block.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -11,6 +12,7 @@
 
 namespace reel::front {
 
+// Of calls and streams in rpc/ and health/.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
@@ -32,6 +34,19 @@ class CallObserver {
   virtual void FirstChunk(absl::Duration after) = 0;
   virtual void PreviewSent() = 0;
   virtual void SlowReaderCut() = 0;
+};
+
+enum class DoorCut { kHeader, kBody, kStall, kIdle, kLimit };
+
+// Of the HTTP door.
+class DoorObserver {
+ public:
+  virtual ~DoorObserver() = default;
+  // `route` is a pattern of the table, or "none".
+  virtual void RequestEnded(std::string_view route, int status, absl::Duration took) = 0;
+  virtual void ConnectionOpened() = 0;
+  virtual void ConnectionClosed() = 0;
+  virtual void ConnectionCut(DoorCut why) = 0;
 };
 
 }  // namespace reel::front

@@ -11,7 +11,7 @@
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/errors/error.h"
-#include "server/front/api/call_identity.h"
+#include "server/front/api/authorizer.h"
 #include "server/front/api/page_token.h"
 #include "server/front/api/video_convert.h"
 #include "server/front/config/field_rules.h"

@@ -17,7 +17,6 @@
 #include "kernels/base/program/nearest_path.h"
 #include "kernels/dispatch/device_name.h"
 #include "reel/config/v1/config.pb.h"
-#include "server/front/config/nkey_seed.h"
 #include "server/front/config/secret_files.h"
 #include "server/front/config/tls_files.h"
 #include "server/front/workers/file_descriptor.h"

@@ -17,7 +17,7 @@
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_fold.h"
 #include "server/front/fleet/log_port.h"
-#include "server/front/fleet/view_batch.h"
+#include "server/front/fleet/view_store.h"
 #include "server/front/fleet/view_video.h"
 
 namespace reel::front {

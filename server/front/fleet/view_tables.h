@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/fleet/log_messages.h"
-#include "server/front/fleet/view_batch.h"
+#include "server/front/fleet/view_store.h"
 #include "server/front/store/sqlite.h"
 
 namespace reel::front {

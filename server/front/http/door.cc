@@ -8,7 +8,7 @@
 #include "reel/v1/server_service.pb.h"
 #include "reel/v1/video_service.pb.h"
 #include "server/errors/error.h"
-#include "server/front/api/call_identity.h"
+#include "server/front/api/authorizer.h"
 #include "server/front/api/open_calls.h"
 #include "server/front/api/request_convert.h"
 #include "server/front/api/video_answers.h"
@@ -20,7 +20,7 @@
 #include "server/front/http/event_body.h"
 #include "server/front/http/form_body.h"
 #include "server/front/http/media_body.h"
-#include "server/front/http/openapi.h"
+#include "server/front/http/openapi_schema.h"
 #include "server/front/http/page_files.h"
 
 namespace reel::front {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
-#include "server/front/api/call_identity.h"
+#include "server/front/api/authorizer.h"
 #include "server/front/http/door_error.h"
 #include "server/front/http/door_message.h"
 #include "server/logging/log.h"

@@ -8,13 +8,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/front/api/call_observer.h"
 #include "server/front/api/open_calls.h"
 #include "server/front/api/stream_driver.h"
 #include "server/front/api/tls_watch.h"
 #include "server/front/config/address.h"
 #include "server/front/config/tls_files.h"
 #include "server/front/http/door.h"
-#include "server/front/http/door_observer.h"
 #include <boost/asio/ssl/context.hpp>
 
 namespace reel::front {

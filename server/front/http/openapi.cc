@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/http/openapi.h"
-
 #include <google/protobuf/descriptor.h>
 
 #include <vector>

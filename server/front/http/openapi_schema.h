@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemas (JSON Schema 2020-12) of the API's messages, of JSON of which there are examples, and of
-// the OpenAI shape.
+// The door's OpenAPI 3.1 document: paths from the table of routes, messages from their descriptors,
+// the OpenAI shape from its words and from examples of its replies. And the schemas (JSON Schema
+// 2020-12) in it.
 #pragma once
 
 #include <string>
@@ -15,6 +16,8 @@ class Descriptor;
 }
 
 namespace reel::front {
+
+std::string OpenApiJson(const std::string& version);
 
 nlohmann::json SchemaReference(const std::string& name);
 

@@ -10,7 +10,7 @@
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
-#include "server/front/jobs/arm_choice.h"
+#include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/keep_choice.h"
 #include "server/front/scheduling/worker_table.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of experiments since this process started.
+// Experiments: the arm that a request gets, and the results since this process started.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "kernels/base/mutex.h"
 #include "kernels/base/statistics/log_ratio.h"
+#include "model/generation_spec.h"
 #include "server/front/jobs/shadows/shadow_result.h"
 #include "server/front/jobs/video.h"
 #include "server/front/scheduling/job_options.h"
@@ -77,5 +78,16 @@ class ExperimentBoard {
   mutable Mutex mutex_;
   std::vector<Seen> seen_ ABSL_GUARDED_BY(mutex_);
 };
+
+struct ArmChoice {
+  std::string problem;  // of what the request asked for; empty: none
+  bool drawn = false;   // it asked for nothing
+};
+
+// Writes experiment, arm and the arm's profile into `kernels` where the request takes part. One
+// that names an experiment does; of those that leave their kernels open the configured share. The
+// same `key` always has the same arm: request ids and retries keep theirs.
+ArmChoice ChooseArm(const std::vector<ExperimentOptions>& experiments, const std::string& model,
+                    const std::string& key, model::KernelSelection& kernels);
 
 }  // namespace reel::front

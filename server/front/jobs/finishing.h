@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the last report of a worker into a success: counts what the job used, closes the file and
-// compares its size with the one reported.
+// The ends of a job's run at a worker: it has finished, has failed, or its worker is lost.
 #pragma once
 
 #include <string>
@@ -8,12 +7,16 @@
 #include "model/run_stats.h"
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/state_keeping.h"
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
+// Turns the last report of a worker into a success: counts what the job used, closes the file and
+// compares its size with the one reported.
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Finishing {
  public:
@@ -40,6 +43,38 @@ class Finishing {
   Slots& slots_;
   Endings& endings_;
   StateKeeping& states_;
+};
+
+// Restarts or fails jobs whose worker was lost or reported a failure.
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Recovery {
+ public:
+  Recovery(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records, Slots& slots,
+           Endings& endings, ProgressLog& progress)
+      : state_(state),
+        ports_(ports),
+        records_(records),
+        slots_(slots),
+        endings_(endings),
+        progress_(progress) {}
+
+  void WorkerLost(const std::string& worker, LossCause cause);
+  void On(const WorkerReport& from, const JobFailed& failed);
+
+ private:
+  // It ran out of memory: with the device for itself, or beside others.
+  void RaiseMemory(ActiveJob& job, bool alone);
+  void LoseJob(ActiveJob& job, const WorkerLoss& loss);
+  void Execute(ActiveJob& job, const Verdict& verdict, Reason restart_reason);
+  // `reason` is shown to its watchers. `alone`: from now on it needs a worker without other jobs.
+  void Restart(ActiveJob& job, std::string_view reason, bool alone);
+
+  DispatcherState& state_;
+  const DispatcherPorts& ports_;
+  JobRecords& records_;
+  Slots& slots_;
+  Endings& endings_;
+  ProgressLog& progress_;
 };
 
 }  // namespace reel::front

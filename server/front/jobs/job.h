@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -88,9 +89,22 @@ class Job {
 class JobListeners final : public JobListener {
  public:
   // Held weakly.
-  void Add(std::weak_ptr<JobListener> listener);
+  void Add(std::weak_ptr<JobListener> listener) {
+    const MutexLock lock(mutex_);
+    std::erase_if(listeners_, [](const auto& known) { return known.expired(); });
+    listeners_.push_back(std::move(listener));
+  }
   // Wakes all that still exist, with no lock held.
-  void Wake() override;
+  void Wake() override {
+    std::vector<std::shared_ptr<JobListener>> woken;
+    {
+      const MutexLock lock(mutex_);
+      for (const auto& listener : listeners_) {
+        if (auto alive = listener.lock()) woken.push_back(std::move(alive));
+      }
+    }
+    for (const auto& listener : woken) listener->Wake();
+  }
 
  private:
   Mutex mutex_;

@@ -22,6 +22,7 @@
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/job.h"
 #include "server/front/jobs/video.h"
+#include "server/front/jobs/video_id.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
@@ -108,7 +109,12 @@ struct ServedModel {
 inline uint64_t SeedAt(uint64_t first, int place) { return first + static_cast<uint64_t>(place); }
 // Of the videos that a call makes, the one at `place`, from 0: its id and its seed follow from the
 // first one's. Each was made a nanosecond after the one before it, so lists have them in order.
-Video VideoAt(Video first, int place);
+inline Video VideoAt(Video first, int place) {
+  if (!first.id.empty()) first.id = OtherVideoId(first.id, place);
+  first.create_time += absl::Nanoseconds(place);
+  if (first.spec.seed) first.spec.seed = SeedAt(*first.spec.seed, place);
+  return first;
+}
 
 template <typename T>
 using Answer = absl::AnyInvocable<void(absl::StatusOr<T>)>;

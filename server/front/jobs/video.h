@@ -11,13 +11,22 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "kernels/dispatch/kernel_listing.h"
 #include "model/generation_spec.h"
+#include "model/model_card.h"
 #include "model/run_stats.h"
 #include "server/front/scheduling/planned_job.h"
-#include "server/front/store/video_state.h"
 
 namespace reel::front {
+
+// The numbers are those in files of rows.
+enum class VideoState { kQueued = 0, kRunning = 1, kSucceeded = 2, kFailed = 3, kCancelled = 4 };
+
+constexpr bool IsFinal(VideoState state) {
+  return state != VideoState::kQueued && state != VideoState::kRunning;
+}
 
 // Whose videos a caller may see and end. A value.
 struct Reach {
@@ -76,6 +85,21 @@ struct Video {
   std::vector<model::Notice> notices;
   std::optional<KeptState> kept;
   std::vector<std::string> continued_by;  // names, newest first; not stored
+};
+
+// Videos, cards and lists of kernels as bytes, for the store and for other servers.
+// stored_messages.h implements it; jobs/ and store/ know no protobuf.
+class VideoSerializer {
+ public:
+  virtual ~VideoSerializer() = default;
+  // Everything of the video but its tenant.
+  virtual std::string Serialize(const Video& video) const = 0;
+  virtual absl::StatusOr<Video> Parse(std::string_view bytes) const = 0;
+  virtual std::string SerializeCard(const model::ModelCard& card) const = 0;
+  virtual absl::StatusOr<model::ModelCard> ParseCard(std::string_view bytes) const = 0;
+  virtual std::string SerializeKernels(const std::vector<kernels::OpListing>& kernels) const = 0;
+  virtual absl::StatusOr<std::vector<kernels::OpListing>> ParseKernels(
+      std::string_view bytes) const = 0;
 };
 
 }  // namespace reel::front

@@ -14,7 +14,6 @@
 
 #include "absl/status/status.h"
 #include "server/front/api/call_observer.h"
-#include "server/front/http/door_observer.h"
 #include "server/front/metrics/families.h"
 
 namespace reel::front {

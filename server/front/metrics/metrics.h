@@ -11,7 +11,6 @@
 
 #include "absl/time/time.h"
 #include "server/front/api/call_observer.h"
-#include "server/front/http/door_observer.h"
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/traces/trace_observer.h"

@@ -12,7 +12,7 @@
 #include "server/front/fleet/log_port.h"
 #include "server/front/fleet/node_table.h"
 #include "server/front/jobs/dispatcher.h"
-#include "server/front/jobs/video_serializer.h"
+#include "server/front/jobs/video.h"
 #include "server/front/node/fitness.h"
 #include "server/front/node/means.h"
 #include "server/front/node/node_options.h"

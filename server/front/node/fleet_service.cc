@@ -9,9 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
-#include "server/front/node/fleet_checks.h"
 #include "server/front/node/fleet_errors.h"
 #include "server/front/node/object_keys.h"
+#include "server/front/node/status_report.h"
 
 namespace reel::front {
 namespace {

@@ -15,7 +15,7 @@
 #include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/timer_queue.h"
-#include "server/front/jobs/video_serializer.h"
+#include "server/front/jobs/video.h"
 #include "server/front/node/fitness.h"
 #include "server/front/node/fleet_clock.h"
 #include "server/front/node/fleet_node.h"

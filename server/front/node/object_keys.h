@@ -12,7 +12,7 @@
 #include "server/front/fleet/log_fold.h"
 #include "server/front/fleet/seal.h"
 #include "server/front/fleet/view_video.h"
-#include "server/front/jobs/video_serializer.h"
+#include "server/front/jobs/video.h"
 
 namespace reel::front {
 

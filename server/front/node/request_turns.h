@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of calls that have the same request id: one at a time, so that a hundred at once make
-// one video.
+// Request ids: calls with the same one come one at a time, so that a hundred at once make one
+// video. Their fates are what the videos that one stands for have become.
 #pragma once
 
 #include <deque>
 #include <map>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
 #include "kernels/base/mutex.h"
+#include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/log_fold.h"
 
 namespace reel::front {
@@ -29,5 +32,15 @@ class RequestTurns {
   // Those that wait for one that is under way.
   std::map<Key, std::deque<Turn>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
+
+// What the videos that a request id stands for have become.
+struct Fates {
+  int unknown = 0;                    // neither the video nor a trace of it is there
+  int without_result = 0;             // they ended so
+  bool locked = false;                // one is sealed with a key that is not here
+  std::vector<FleetView::Key> shown;  // those that can be asked for
+};
+
+Fates FatesOf(FleetView& view, const std::vector<FleetView::Key>& keys, absl::Time now);
 
 }  // namespace reel::front

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of the fleet as this server knows it, gathered for people and metrics.
+// The status of the fleet as this server knows it, gathered for people and metrics. Checks that a
+// fleet has what it needs each say how to mend what is missing.
 #pragma once
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "server/front/fleet/log_port.h"
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/node/claimer.h"
 #include "server/front/node/deliveries.h"
@@ -13,6 +16,7 @@
 #include "server/front/node/holdings.h"
 #include "server/front/node/node_ports.h"
 #include "server/front/node/node_state.h"
+#include "server/front/objects/object_store.h"
 
 namespace reel::front {
 
@@ -49,5 +53,12 @@ class StatusReport {
   uint64_t position_ = 0, newest_ = 0, goal_ = 0;
   absl::Duration since_, now_;
 };
+
+// Writes, reads, finds and deletes an object at `key`, which nobody else uses, and compares the
+// store's clock with this machine's. Waits for the store.
+std::vector<FleetCheck> CheckStore(ObjectStore& store, const std::string& key);
+
+// Of what the server sees of others.
+std::vector<FleetCheck> CheckNodes(const FleetStatus& status);
 
 }  // namespace reel::front

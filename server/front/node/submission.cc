@@ -10,7 +10,7 @@
 #include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_errors.h"
 #include "server/front/node/means.h"
-#include "server/front/node/request_fates.h"
+#include "server/front/node/request_turns.h"
 #include "server/front/node/view_barrier.h"
 
 namespace reel::front {

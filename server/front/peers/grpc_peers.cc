@@ -14,7 +14,7 @@
 #include "absl/time/clock.h"
 #include "kernels/base/digest/crc32c.h"
 #include "kernels/base/status_macros.h"
-#include "server/front/api/call_identity.h"
+#include "server/front/api/authorizer.h"
 #include "server/front/api/video_convert.h"
 #include "server/front/config/tls_files.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/errors/error.h"
-#include "server/front/api/call_identity.h"
+#include "server/front/api/authorizer.h"
 #include "server/front/api/shown_error.h"
 #include "server/front/config/field_rules.h"
 #include "server/logging/log.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -23,10 +24,23 @@ using PlannedJobs = std::vector<const PlannedJob*>;
 class State {
  public:
   State(PlannedJobs live_jobs, const WorkerTable& all_workers, const CostModel& known_costs,
-        const FairShare& tenant_share, const JobOptions& job_options);
+        const FairShare& tenant_share, const JobOptions& job_options)
+      : jobs(std::move(live_jobs)),
+        workers(all_workers),
+        costs(known_costs),
+        share(tenant_share),
+        options(job_options) {
+    for (const PlannedJob* job : jobs) {
+      if (job->at_worker()) at_workers_.emplace(job->id, job);
+    }
+  }
 
   // One that a worker has; null: no longer, or it is another attempt.
-  const PlannedJob* AtWorker(std::string_view id, int attempt) const;
+  const PlannedJob* AtWorker(std::string_view id, int attempt) const {
+    const auto found = at_workers_.find(id);
+    return found != at_workers_.end() && found->second->attempt == attempt ? found->second
+                                                                           : nullptr;
+  }
 
   const PlannedJobs jobs;  // ordered by their ids
   const WorkerTable& workers;

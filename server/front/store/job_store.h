@@ -15,8 +15,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/front/jobs/video.h"
 #include "server/front/store/media_store.h"
-#include "server/front/store/video_state.h"
 
 namespace reel::front {
 

@@ -133,14 +133,14 @@ WALLS = [
                                                   r"server/front/fleet/(fleet_view|log_\w+|node_table|seal|subjects|view_video)\.h"], {"absl"}),
     # Other nodes by what they serve to each other.
     (r"server/front/peers/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/node/peer_port\.h", r"server/front/config/\w+\.h",
-                                                   r"server/front/api/(call_identity|video_convert)\.h"],
+                                                   r"server/front/api/(authorizer|video_convert)\.h"],
      {"absl", "grpc", "reel_proto", "protobuf"}),
     (r"server/front/workers/frames_comparer\.(h|cc)$", SERVER_BASE, {"absl", "json"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +
      [r"server/front/config/\w+\.h", r"server/front/jobs/(fleet_status|job_observer)\.h", r"server/front/api/call_observer\.h",
-      r"server/front/http/door_observer\.h", r"server/front/traces/trace_observer\.h", r"server/front/workers/worker_pool\.h"],
+      r"server/front/traces/trace_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus"}),
     (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/\w+\.h",
                                              r"server/front/jobs/(job_observer|video)\.h"], {"absl", "curl", "json"}),
@@ -227,7 +227,7 @@ CASES = [
         "kernels/rope/rope_sm80.cu": '#include <cuda_bf16.h>\n#include "kernels/rope/rope_launch.h"',
         "client/video_file.cc": '#include "kernels/base/digest/sha256.h"',
         "server/front/store/s.cc": "#include <sqlite3.h>",
-        "server/front/fleet/log_writer.cc": "#include <nats/nats.h>",
+        "server/front/fleet/nats_port.cc": "#include <nats/nats.h>",
         "tests/unit/x_test.cc": "#include <torch/torch.h>",
     }, 0),
 ]

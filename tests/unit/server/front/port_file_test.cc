@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/port_file.h"
-
 #include <gtest/gtest.h>
 
+#include "server/front/app_parts.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {

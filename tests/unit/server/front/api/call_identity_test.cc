@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/api/call_identity.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
+
+#include "server/front/api/authorizer.h"
 
 namespace reel::front {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/nkey_seed.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
 
+#include "server/front/config/secret_files.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {

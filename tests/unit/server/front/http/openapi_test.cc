@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The description against what it describes: the table of routes, the descriptors, real replies.
-#include "server/front/http/openapi.h"
-
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
@@ -17,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "reel/v1/video_service.pb.h"
 #include "server/front/http/facade_words.h"
+#include "server/front/http/openapi_schema.h"
 #include "tests/unit/server/front/http/door_site.h"
 
 namespace reel::front {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/time/clock.h"
-#include "server/front/api/call_identity.h"
+#include "server/front/api/authorizer.h"
 #include "server/front/http/door_request.h"
 
 namespace reel::front {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/arm_choice.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 #include "server/front/jobs/admission.h"
+#include "server/front/jobs/experiment_board.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::front {

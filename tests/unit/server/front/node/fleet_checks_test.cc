@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/node/fleet_checks.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/front/node/status_report.h"
 #include "tests/fakes/memory_objects.h"
 #include "tests/unit/server/front/node/fleet_fixture.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/front/api/call_identity.h"
+#include "server/front/api/authorizer.h"
 #include "server/front/api/video_cursor.h"
 #include "server/front/node/fleet_video.h"
 #include "tests/fakes/await.h"

@@ -14,7 +14,7 @@
 #include "kernels/base/mutex.h"
 #include "server/errors/error.h"
 #include "server/front/workers/attach_server.h"
-#include "server/front/workers/runtime_folder.h"
+#include "server/front/workers/worker_host.h"
 
 namespace reel::worker {
 namespace {
