@@ -26,30 +26,35 @@ bool IsSha256(const std::string& text) {
          });
 }
 
+// The names of presets that make several passes, or of those that make one.
+std::string PresetsOf(const ModelCard& card, bool several) {
+  std::vector<std::string> names;
+  for (const Preset& preset : card.presets) {
+    if ((NumPasses(preset.name, card) > 1) == several) names.push_back(preset.name);
+  }
+  return absl::StrJoin(names, ", ");
+}
+
 // E.g. "preset 'small' makes one pass; presets of several: a, b".
 std::string OnePass(const GenerationSpec& spec, const ModelCard& card) {
-  std::vector<std::string> several;
-  for (const Preset& preset : card.presets) {
-    if (NumPasses(preset.name, card) > 1) several.push_back(preset.name);
-  }
+  const std::string several = PresetsOf(card, true);
   return absl::StrCat(spec.preset.empty() ? "a request without a preset"
                                           : absl::StrCat("preset ", Quoted(spec.preset)),
                       " makes one pass; ",
-                      several.empty()
-                          ? "this model has no preset of several"
-                          : absl::StrCat("presets of several: ", absl::StrJoin(several, ", ")));
+                      several.empty() ? "this model has no preset of several"
+                                      : absl::StrCat("presets of several: ", several));
 }
 
 // What an extension or a retake cannot have beside the latents that it holds. `begin`: its field.
 void CheckBesideHeld(const GenerationSpec& spec, const ModelCard& card, const std::string& begin,
                      ViolationList& out) {
   if (NumPasses(spec.preset, card) > 1) {
+    const std::string one = PresetsOf(card, false);
     out.Add("preset", absl::StrCat("preset ", Quoted(spec.preset),
                                    " makes several passes, but the latents "
                                    "that ",
-                                   begin,
-                                   " holds have the size of the last one alone; nearest: "
-                                   "leave it out, or a preset of one pass"));
+                                   begin, " holds have the size of the last one alone; nearest: ",
+                                   one.empty() ? "a video of one pass" : one));
   }
   if (spec.stop_after_pass) {
     out.Add("stop_after_pass", absl::StrCat(begin, " makes one pass; nearest: leave it out"));

@@ -26,6 +26,7 @@ namespace reel::client {
 namespace {
 
 constexpr double kMostRetakeSeconds = 86'400;
+constexpr char kKeepState[] = "Keep what others need to go on from this one";
 
 // How a video is followed, and where it goes.
 struct RenderFlags {
@@ -198,18 +199,21 @@ void AddGenerate(CLI::App& app, Action& action) {
 void AddPromote(CLI::App& app, Action& action) {
   struct Flags {
     std::string video;
+    bool keep_state = false;
     RenderFlags render;
   };
   auto flags = std::make_shared<Flags>();
   CLI::App& command = *app.add_subcommand(
       "promote", "Make a draft large: the passes that `reel generate --draft` left out");
   command.add_option("video", flags->video, "Name of the draft: videos/...")->required();
+  command.add_flag("--keep-state", flags->keep_state, kKeepState);
   flags->render.AddTo(command);
   command.callback([flags, &action] {
     action = [flags](Session& session) {
       v1::VideoSpec spec;
       spec.mutable_source()->set_video(FullName(flags->video));
       spec.mutable_source()->mutable_promote();
+      if (flags->keep_state) spec.set_keep_state(true);
       return Render(session, spec, flags->render);
     };
   });
@@ -257,7 +261,7 @@ void GoOnFlags::AddTo(CLI::App& command) {
   command.add_option("--steps,--num-inference-steps", steps, "Denoising steps")
       ->check(WhyNotAboveZero);
   command.add_option("--seed", seed, "The server picks one if left out")->check(WhyNotSeed);
-  command.add_flag("--keep-state", keep_state, "Keep what others need to go on from this one");
+  command.add_flag("--keep-state", keep_state, kKeepState);
   render.AddTo(command);
 }
 

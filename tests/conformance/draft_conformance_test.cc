@@ -113,6 +113,42 @@ TEST_P(Draft, PromotedSaysOfItselfWhatTheWholeVideoSays) {
   EXPECT_EQ(FileOf(service, promoted), whole);
 }
 
+TEST_P(Draft, PromotedKeepsItsStateWhereItIsAskedToAndCanBeGoneOnFrom) {
+  Service& service = Shared();
+  Caller caller(service.server());
+  v1::VideoSpec spec = DraftSpec(10);
+  spec.set_num_frames(49);
+  spec.set_frame_rate(24);
+  v1::VideoSpec promotion = PromotionOf(caller.Finish(spec).name());
+  promotion.set_keep_state(true);
+  const v1::Video film = caller.Finish(promotion);
+  EXPECT_GT(film.state_size_bytes(), 0);
+  spec.clear_stop_after_pass();
+  spec.set_keep_state(true);
+  const v1::Video whole = caller.Finish(spec);
+  EXPECT_EQ(film.media().sha256(), whole.media().sha256());
+  EXPECT_EQ(film.state_sha256(), whole.state_sha256()) << "the same bytes, too";
+
+  v1::VideoSpec next;
+  next.set_preset("quick");
+  next.set_keep_state(true);
+  next.mutable_source()->set_video(film.name());
+  next.mutable_source()->mutable_extend()->set_num_frames(8);
+  EXPECT_EQ(caller.Finish(next).spec().num_frames(), 33);
+  next.mutable_source()->mutable_extend()->set_join(true);
+  const v1::Video joined = caller.Finish(next);
+  EXPECT_EQ(joined.spec().source().extend().source_frames(), 49);
+  EXPECT_EQ(joined.source_video(), film.name());
+  next.clear_source();
+  next.mutable_source()->set_video(film.name());
+  next.mutable_source()->mutable_retake()->mutable_end()->set_seconds(1);
+  EXPECT_EQ(caller.Finish(next).spec().prompt(), "a red fox");
+  EXPECT_EQ(caller.Get(film.name()).video.continued_by_size(), 3);
+  next.clear_preset();
+  EXPECT_THAT(caller.Create(next).status.error_message(), HasSubstr("nearest: quick"))
+      << "what goes on from it makes one pass";
+}
+
 TEST_P(Draft, NeedsAPresetOfSeveralPassesAndAPromotionNothingButItsDraft) {
   Service& service = Shared();
   Caller caller(service.server());

@@ -143,9 +143,11 @@ const char* BeginName(const v1::Source& source) {
 }
 
 // A promotion's spec is the draft's; others take from their source what it decides. What is set of
-// that would go unheard.
+// that would go unheard. Whether the new video keeps its state is always its own choice.
 bool IsOfSource(const v1::Source& source, int field) {
-  if (field == v1::VideoSpec::kSourceFieldNumber) return false;
+  if (field == v1::VideoSpec::kSourceFieldNumber || field == v1::VideoSpec::kKeepStateFieldNumber) {
+    return false;
+  }
   if (source.has_promote()) return true;
   return field == v1::VideoSpec::kWidthFieldNumber || field == v1::VideoSpec::kHeightFieldNumber ||
          field == v1::VideoSpec::kNumFramesFieldNumber ||

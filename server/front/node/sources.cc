@@ -20,7 +20,7 @@ absl::Status FillPromotion(model::GenerationSpec draft, model::GenerationSpec& s
                        {{"spec.source.video", "is no draft: all its passes are made"}});
   }
   draft.stop_after_pass.reset();
-  draft.keep_state.reset();
+  draft.keep_state = spec.keep_state;
   draft.source = std::move(spec.source);
   spec = std::move(draft);
   return absl::OkStatus();

@@ -182,7 +182,7 @@ def check_draft():
         page.wait(f"stages[0]?.result?.sourceVideo === {small['name']!r}")
         assert page.evaluate("stages[0].result.media.width") == 256
         assert page.evaluate("[stages[0].find('h2').textContent, stages[0].find('.promote').hidden]") == ["a red circle", True]
-        assert page.evaluate("asReel(stages[0].sent)") == f"reel promote '{small['name']}' -o video.mp4"
+        assert page.evaluate("asReel(stages[0].sent)") == f"reel promote '{small['name']}' -o video.mp4 --keep-state"
         assert page.errors == [], page.errors
 
 

@@ -167,7 +167,7 @@ TEST(FillContinued, AVideoOfTwoPassesNeedsAPresetOfOne) {
   const GenerationSpec video = VideoOf("twice");
   EXPECT_THAT(FillContinued(video, request), IsEmpty());
   EXPECT_THAT(ResolveExample(request).violations,
-              ElementsAre(Violation("preset", "'twice' makes several passes")));
+              ElementsAre(Violation("preset", "; nearest: distilled-4, small")));
   request = AskedRetake(0, 1);
   request.preset = "small";
   EXPECT_EQ(Filled(request, video).preset, "small");

@@ -29,7 +29,7 @@ const asCurl = (sent) => `curl -s ${quoted(`${location.origin}/reel/v1/videos`)}
   `${token ? " -H \"Authorization: Bearer $TOKEN\"" : ''} -d ${quoted(JSON.stringify({ spec: { ...sent, conditions: sent.conditions?.map(named), preview: undefined } }))}`;
 function asReel(sent) {
   const { promote, extend, retake, video } = sent.source || {};
-  if (promote) return `reel promote ${quoted(video)} -o video.mp4`;
+  if (promote) return `reel promote ${quoted(video)} -o video.mp4${sent.keepState ? ' --keep-state' : ''}`;
   const words = extend || retake ? [`reel ${extend ? 'extend' : 'retake'} ${quoted(video)}`, quoted(sent.prompt || ''), '-o video.mp4']
     : ['reel generate', quoted(sent.prompt), '-o video.mp4'];
   const put = (flag, value) => { if (value !== undefined && value !== '') words.push(`--${flag} ${quoted(String(value))}`); };

@@ -5,10 +5,10 @@ const OVERLAP_FRAMES = 25;  // that an extension holds where it does not say
 const SECONDS_TO_ADD = 3;
 const STRETCH_SECONDS = 1;  // around what is seen, until one marks another
 
-const promotionOf = (name) => ({ source: { video: name, promote: {} } });
+const promotionOf = (name, keepState) => ({ source: { video: name, promote: {} }, ...keepState ? { keepState } : {} });
 // The request for a video, of which only its spec is known. What its source decides is left out beside it.
 function requestOf(spec) {
-  if (spec.source?.promote) return promotionOf(spec.source.video);
+  if (spec.source?.promote) return promotionOf(spec.source.video, spec.keepState);
   if (!spec.source) return spec;
   const { width, height, numFrames, frameRate, ...rest } = spec;
   return rest;

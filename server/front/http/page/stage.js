@@ -35,7 +35,7 @@ class Stage {
     this.video.addEventListener('volumechange', () => this.showSpeaker());
     this.find('.cancel').addEventListener('click', () => this.cancel());
     this.find('.download').addEventListener('click', () => this.download());
-    this.find('.promote').addEventListener('click', () => this.goOn(promotionOf(this.result.name)));
+    this.find('.promote').addEventListener('click', () => this.goOn(promotionOf(this.result.name, true)));
     this.find('.delete').addEventListener('click', () => this.remove());
     for (const kind of ['play', 'pause', 'seeked']) this.video.addEventListener(kind, () => takeAlong(this, kind));
     this.find('.go-on').addEventListener('click', () => this.open('extend'));

@@ -74,6 +74,9 @@ TEST_F(GenerateTest, AsksForADraftAndForTheRestOfIt) {
   const v1::GenerateVideoRequest request = server_.asked().generates.at(1);
   EXPECT_EQ(request.spec().ShortDebugString(), "source { video: \"videos/m-1\" promote { } }");
   EXPECT_EQ(request.labels().at("a"), "b");
+  EXPECT_EQ(Run({"promote", "m-1", "--keep-state", "-o", path}), 0) << err_;
+  EXPECT_EQ(server_.asked().generates.at(2).spec().ShortDebugString(),
+            "keep_state: true source { video: \"videos/m-1\" promote { } }");
 }
 
 TEST_F(GenerateTest, WritesSeveralOfOneCallAndWithoutReelFramesNoSheet) {

@@ -195,11 +195,11 @@ TEST(NewJobFrom, APromotionNamesADraftAndNothingElse) {
   source.set_video("videos/r1-draft");
   request.mutable_spec()->set_prompt("a boat");
   request.mutable_spec()->set_seed(0);
-  request.mutable_spec()->set_keep_state(false);
+  request.mutable_spec()->set_keep_state(true);
   request.mutable_spec()->add_conditions();
-  EXPECT_THAT(
-      Fields(NewJobFrom(request, kAsker, {}, {}).status()),
-      UnorderedElementsAre("spec.prompt", "spec.seed", "spec.keep_state", "spec.conditions"));
+  EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {}).status()),
+              UnorderedElementsAre("spec.prompt", "spec.seed", "spec.conditions"))
+      << "whether it keeps its state is a choice of its own";
 }
 
 TEST(NewJobFrom, ADescriptionOfAConditionIsThatOfItsBytes) {

@@ -119,7 +119,8 @@ model::ModelCard TestCard(const std::string& name) {
   card.defaults.max_text_tokens = 128;
   // Of 256x256: 5x5 latents, then 10x10; guided, then not.
   card.presets = {
-      {"twice", {}, {{.sides = {2, 3}}, {.steps = 4, .sides = {2, 1}, .guided = false}}}};
+      {"twice", {}, {{.sides = {2, 3}}, {.steps = 4, .sides = {2, 1}, .guided = false}}},
+      {"once", {}, {}}};
   return card;
 }
 

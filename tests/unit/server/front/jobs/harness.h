@@ -76,7 +76,7 @@ class FailingStore final : public JobStore {
 };
 
 // 256x256, 4 latent frames, 10 steps, guided. Its preset "twice" has 10 steps of 200 rows and 4 of
-// 400.
+// 400; "once" has no values.
 model::ModelCard TestCard(const std::string& name = "card");
 
 // A log that answers each end at once, or when the test says so.

@@ -109,6 +109,24 @@ TEST_F(KeptStatesTest, APromotionIsTheDraftsSpecWithoutItsStopAndBeginsFromItsSt
   ASSERT_TRUE(Succeeds(alone, promotion->Snapshot().id));
 }
 
+TEST_F(KeptStatesTest, APromotionThatKeepsItsStateCanBeGoneOnFrom) {
+  Member& alone = AddAlone();
+  NewJob keeps = PromotionOf(Draft(alone));
+  keeps.spec.keep_state = true;
+  const std::string id = alone.MustAsk(std::move(keeps))->Snapshot().id;
+  ASSERT_TRUE(Comes([&] { return alone.pool.num_waiting() > 0; }));
+  const Sent sent = alone.Take();
+  EXPECT_EQ(sent.assignment.spec.keep_state, true);
+  Leave(alone, sent, "latents of the whole");
+  ASSERT_TRUE(Succeeds(alone, id));
+  NewJob retake = PromotionOf(id);
+  retake.spec.source->begin = model::Source::Begin::kRetake;
+  retake.spec.source->retake = {.begin = 0, .end = 0.5};
+  retake.spec.preset = "once";
+  const JobPtr anew = alone.MustAsk(std::move(retake));
+  EXPECT_EQ(anew->Snapshot().spec.source->state_sha256, Sha256Hex("latents of the whole"));
+}
+
 TEST_F(KeptStatesTest, AVideoNamesThoseThatGoOnFromItNewestFirst) {
   Member& alone = AddAlone();
   const std::string draft = Draft(alone);
