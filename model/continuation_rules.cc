@@ -93,7 +93,7 @@ void CheckJoin(const GenerationSpec& spec, const ModelCard& card, ViolationList&
   }
 }
 
-void CheckExtend(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+bool CheckExtend(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   const Source::Extend& extend = spec.source->extend;
   const ViolationList::Grid added{card.temporal_multiple, 0, card.temporal_multiple,
                                   card.limits.max_frames - 1};
@@ -101,13 +101,23 @@ void CheckExtend(const GenerationSpec& spec, const ModelCard& card, ViolationLis
                                  std::max(card.limits.max_frames - card.temporal_multiple, 1)};
   bool fits = out.OnGrid("source.extend.num_frames", extend.num_frames, added);
   fits = out.OnGrid("source.extend.overlap_frames", extend.overlap_frames, held) && fits;
+  if (!fits) return false;
   const int frames = extend.overlap_frames + extend.num_frames;
-  if (fits && extend.join) CheckJoin(spec, card, out);
-  if (!fits || spec.num_frames == frames) return;
+  if (frames > card.limits.max_frames) {
+    const int room = card.limits.max_frames - extend.overlap_frames;
+    out.Add("source.extend.num_frames",
+            absl::StrCat(extend.num_frames, " behind the ", extend.overlap_frames,
+                         " that are held are above ", card.limits.max_frames,
+                         "; nearest: ", room / card.temporal_multiple * card.temporal_multiple));
+    return false;
+  }
+  if (extend.join) CheckJoin(spec, card, out);
+  if (spec.num_frames == frames) return true;
   out.Add("num_frames", absl::StrCat(spec.num_frames,
                                      " is not that of source.extend, overlap and "
                                      "new frames; nearest: ",
                                      frames));
+  return false;
 }
 
 void CheckRetake(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
@@ -141,10 +151,12 @@ void CheckRetakeAlone(const Source::Retake& retake, ViolationList& out) {
 
 }  // namespace
 
-void CheckHeld(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
-  if (!spec.holds_latents()) return;
+bool CheckHeld(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  if (!spec.holds_latents()) return true;
   CheckBesideHeld(spec, card, spec.is_extension() ? "source.extend" : "source.retake", out);
-  spec.is_extension() ? CheckExtend(spec, card, out) : CheckRetake(spec, card, out);
+  if (spec.is_extension()) return CheckExtend(spec, card, out);
+  CheckRetake(spec, card, out);
+  return true;
 }
 
 void CheckPasses(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {

@@ -12,8 +12,8 @@ namespace reel::model {
 void CheckPasses(const GenerationSpec& spec, const ModelCard& card, ViolationList& out);
 
 // An extension or a retake makes one pass and starts from noise; its lengths are whole latents and
-// within the video.
-void CheckHeld(const GenerationSpec& spec, const ModelCard& card, ViolationList& out);
+// within the video. False: the lengths that `num_frames` follows from are wrong, and told.
+bool CheckHeld(const GenerationSpec& spec, const ModelCard& card, ViolationList& out);
 
 // A source says how to go on from it. Whether its video exists is not checked here.
 void CheckSource(const GenerationSpec& spec, ViolationList& out);

@@ -22,16 +22,17 @@ constexpr int64_t kMostCrf = 51;
 constexpr double kLeastLoudness = -70, kMostLoudness = -5;  // LUFS
 constexpr char kNotSupported[] = "this model does not support it; nearest: leave it out";
 
-// Size and length, and their product.
-void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+// Size and length, and their product. `has_length`: no other field has told that it is wrong.
+void CheckShape(const GenerationSpec& spec, const ModelCard& card, bool has_length,
+                ViolationList& out) {
   const ModelLimits& limits = card.limits;
   const ViolationList::Grid side{SideMultiple(spec.preset, card), 0,
                                  std::max(limits.min_size, LeastSide(spec.preset, card)),
                                  limits.max_size};
   const bool width = out.OnGrid("width", spec.width, side);
   const bool height = out.OnGrid("height", spec.height, side);
-  const bool frames =
-      out.OnGrid("num_frames", spec.num_frames, {card.temporal_multiple, 1, 1, limits.max_frames});
+  const bool frames = has_length && out.OnGrid("num_frames", spec.num_frames,
+                                               {card.temporal_multiple, 1, 1, limits.max_frames});
   if (!width || !height || !frames) return;
   // A draft is refused if the video that it promises would be.
   const std::vector<PassWork> passes = AllPassesOf(spec, card);
@@ -40,16 +41,16 @@ void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList
   const int64_t per_frame =
       int64_t{largest.width / card.spatial_multiple} * (largest.height / card.spatial_multiple);
   const int64_t latent_frames = limits.max_latent_tokens / per_frame;
-  out.Add("num_frames",
-          absl::StrCat(
-              spec.num_frames, " frames of ", spec.width, "x", spec.height,
-              passes.size() == 1
-                  ? ""
-                  : absl::StrCat(", with a pass at ", largest.width, "x", largest.height, ","),
-              " are ", largest.tokens, " latent tokens, above ", limits.max_latent_tokens,
-              latent_frames > 0
-                  ? absl::StrCat("; nearest: ", (latent_frames - 1) * card.temporal_multiple + 1)
-                  : "; choose a smaller size"));
+  const int held = spec.is_extension() ? spec.source->extend.overlap_frames : 0;
+  const int64_t nearest = (latent_frames - 1) * card.temporal_multiple + 1 - held;
+  out.Add(held > 0 ? "source.extend.num_frames" : "num_frames",
+          absl::StrCat(spec.num_frames, " frames of ", spec.width, "x", spec.height,
+                       passes.size() == 1 ? ""
+                                          : absl::StrCat(", with a pass at ", largest.width, "x",
+                                                         largest.height, ","),
+                       " are ", largest.tokens, " latent tokens, above ", limits.max_latent_tokens,
+                       latent_frames > 0 && nearest > 0 ? absl::StrCat("; nearest: ", nearest)
+                                                        : "; choose a smaller size"));
 }
 
 void CheckTimesteps(const GenerationSpec& spec, const ModelLimits& limits, ViolationList& out) {
@@ -179,7 +180,9 @@ void CheckConditionsAgainstCard(const GenerationSpec& spec, const ModelCard& car
 void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
                       const ModelCard& card, ViolationList& out) {
   const ModelLimits& limits = card.limits;
-  CheckShape(spec, card, out);
+  // What a caller wrote comes first; an extension's length follows from it.
+  const bool has_length = CheckHeld(spec, card, out);
+  CheckShape(spec, card, has_length, out);
   out.InRange("frame_rate", spec.frame_rate, 1.0, limits.max_frame_rate);
   CheckSchedule(spec, limits, out);
   CheckOptional("guidance_scale", spec.guidance_scale, known.guidance_scale,
@@ -206,7 +209,6 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
   }
   CheckLoudness(spec, card, out);
   CheckPasses(spec, card, out);
-  CheckHeld(spec, card, out);
   CheckProfile(spec, card, out);
   CheckCache(spec.cache, card.defaults.cache, out);
   CheckConditionsAgainstCard(spec, card, out);

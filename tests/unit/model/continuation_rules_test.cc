@@ -129,19 +129,35 @@ TEST(HoldingRules, AnExtensionIsWholeLatentsLongAndSoIsItsOverlap) {
   EXPECT_THAT(Extending([](auto&, auto&) {}), IsEmpty());
   for (const int wrong : {0, -8, 71, 2'000'000'000}) {
     EXPECT_THAT(Extending([&](auto&, Source& source) { source.extend.num_frames = wrong; }),
-                Contains(Violation("source.extend.num_frames", "nearest: ")))
-        << wrong;
+                ElementsAre(Violation("source.extend.num_frames", "nearest: ")))
+        << wrong << ": alone, not beside the length that follows from it";
   }
   for (const int wrong : {-1, 24, 1000}) {
     EXPECT_THAT(Extending([&](auto&, Source& source) { source.extend.overlap_frames = wrong; }),
-                Contains(Violation("source.extend.overlap_frames", "nearest: ")))
+                ElementsAre(Violation("source.extend.overlap_frames", "nearest: ")))
         << wrong;
   }
   EXPECT_THAT(Extending([](GenerationSpec& spec, auto&) { spec.num_frames = 49; }),
               ElementsAre(Violation("num_frames", "nearest: 97")));
   EXPECT_THAT(Extending([](auto&, Source& source) { source.extend.num_frames = 240; }),
-              ElementsAre(Violation("num_frames", "nearest: 257")))
+              ElementsAre(Violation("source.extend.num_frames", "nearest: 232")))
       << "the whole clip obeys the model's limit";
+  EXPECT_THAT(Extending([](auto&, Source& source) { source.extend.num_frames = 2'147'483'647; }),
+              ElementsAre(Violation("source.extend.num_frames", "nearest: ")));
+}
+
+TEST(HoldingRules, AnExtensionIsToldInItsOwnFieldsAndBeforeAllElse) {
+  EXPECT_THAT(Extending([](GenerationSpec& spec, Source& source) {
+                source.extend.num_frames = 7;
+                spec.frame_rate = 1000;
+              }),
+              ElementsAre(Violation("source.extend.num_frames", "nearest: 8"),
+                          Violation("frame_rate", "")));
+  EXPECT_THAT(Extending([](GenerationSpec& spec, Source& source) {
+                spec.width = spec.height = 1536;
+                source.extend.num_frames = 136;
+              }),
+              ElementsAre(Violation("source.extend.num_frames", "latent tokens")));
 }
 
 TEST(HoldingRules, AJoinedFileObeysTheFrameLimit) {

@@ -104,11 +104,7 @@ class Continuation {
     if (wrong) this.refuse(wrong, false);
   }
   clear() { clearErrors(this.fields, this.find('.refusal')); }
-  // The length follows from what the source's fields say: where one of those is wrong, that alone is told.
   refuse(error, focus) {
-    const violations = error.violations || [];
-    const ofSource = violations.filter((one) => one.field.startsWith('spec.source.'));
-    if (ofSource.length) error.violations = violations.filter((one) => one.field !== 'spec.num_frames');
     showError(error, focus, this.fields, this.find('.refusal'));
   }
   // What is refused leaves the video and what was typed where they are.
