@@ -94,18 +94,24 @@ void ConditionFlags::AddTo(CLI::App& command) {
 absl::Status ConditionFlags::Fill(Session& session, v1::VideoSpec& spec) const {
   if (crf_) spec.set_condition_crf(*crf_);
   std::vector<ConditionFile> all;
-  if (!image_.empty()) all.push_back({image_, 0, 1});
-  all.insert(all.end(), files_.begin(), files_.end());
+  const auto take = [&](const char* flag, const ConditionFile& file) {
+    all.push_back(file);
+    session.conditions.push_back(absl::StrCat(flag, " ", file.path));
+  };
+  if (!image_.empty()) take("--image", {image_, 0, 1});
+  for (const ConditionFile& file : files_) take("--condition", file);
   if (!last_image_.empty()) {
     // Asked before any file is read, since the answer does not depend on them.
     const auto last_frame = LastFrame(session, spec);
     if (!last_frame.ok()) return last_frame.status();
-    all.push_back({last_image_, *last_frame, 1});
+    take("--last-image", {last_image_, *last_frame, 1});
   }
   for (const ConditionFile& file : all) {
     if (absl::Status added = Add(file, spec); !added.ok()) return added;
   }
-  return sound_.empty() ? absl::OkStatus() : AddSound(sound_, spec);
+  if (sound_.empty()) return absl::OkStatus();
+  session.conditions.push_back("--sound " + sound_);
+  return AddSound(sound_, spec);
 }
 
 }  // namespace reel::client

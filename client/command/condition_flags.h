@@ -20,7 +20,8 @@ class ConditionFlags {
   // `command` keeps references to this object.
   void AddTo(CLI::App& command);
   // Reads the files into the spec. If only the model knows how long the video will be, asks the
-  // server where the last image goes. INVALID_ARGUMENT names a file.
+  // server where the last image goes. INVALID_ARGUMENT names a file. Tells the session which flag
+  // each condition is of.
   absl::Status Fill(Session& session, v1::VideoSpec& spec) const;
 
  private:

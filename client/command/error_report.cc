@@ -4,7 +4,10 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "client/command/json_output.h"
 #include "client/command/quantity.h"
 #include "client/error_details.h"
@@ -38,6 +41,7 @@ constexpr FieldFlag kFlags[] = {
     {"spec.modality_scale", "--modality-scale"},
     {"spec.audio_modality_scale", "--audio-modality-scale"},
     {"spec.condition_crf", "--image-crf"},
+    {"spec.conditions", "--image, --last-image, --condition, --sound"},
     {"spec.adapters", "--adapter"},
     {"spec.sound", "--no-sound"},
     {"spec.source.extend.join", "--join"},
@@ -92,8 +96,8 @@ constexpr ReasonHint kHints[] = {
      "Use a new --request-id for another spec, or leave it out: a random one is used."},
     {"VIDEO_NOT_READY", "`reel watch NAME -o FILE` waits until it is finished, and writes it."},
     {"STATE_GONE",
-     "Make the video again: `reel generate` keeps what is needed of it with --draft or "
-     "--keep-state."},
+     "Make the video again: `reel generate` keeps what is needed of it with --draft, and each "
+     "command that renders with --keep-state."},
     {"STATE_NOT_FOR_MODEL", "Make the video again with the model as it is served now."},
     {"VIDEO_NOT_FINAL", "Cancel it first: `reel cancel NAME`."},
     {"DEADLINE_UNREACHABLE", "Allow more time with --timeout, or ask for fewer steps or frames."},
@@ -169,9 +173,21 @@ std::string Headline(const absl::Status& status, const std::string& server) {
                       cause == std::string::npos ? "" : message.substr(cause), ".");
 }
 
+// "--image fox.png" for "spec.conditions[0].image"; none: empty.
+std::string ConditionOf(absl::string_view field, const std::vector<std::string>& conditions) {
+  size_t place = 0;
+  if (!absl::ConsumePrefix(&field, "spec.conditions[") ||
+      !absl::SimpleAtoi(field.substr(0, field.find(']')), &place)) {
+    return "";
+  }
+  return place < conditions.size() ? conditions[place] : "";
+}
+
 }  // namespace
 
-std::string FlagOf(const std::string& field) {
+std::string FlagOf(const std::string& field, const std::vector<std::string>& conditions) {
+  const std::string condition = ConditionOf(field, conditions);
+  if (!condition.empty()) return condition;
   for (const FieldFlag& entry : kFlags) {
     if (field == entry.field) return entry.flag;
     if (!absl::StartsWith(field, entry.field)) continue;
@@ -181,20 +197,20 @@ std::string FlagOf(const std::string& field) {
   return field;
 }
 
-std::string ReportError(const absl::Status& status, const std::string& server, bool color) {
+std::string ReportError(const absl::Status& status, const Asked& asked, bool color) {
   const ErrorDetails details = DetailsOf(status);
   const std::string headline = details.violations.empty()
-                                   ? Headline(status, server)
+                                   ? Headline(status, asked.server)
                                    : ViolationsHeadline(details.violations.size());
   std::string text = absl::StrCat(color ? "\033[1;31merror:\033[0m " : "error: ", headline, "\n");
   for (const FieldViolation& violation : details.violations) {
-    absl::StrAppend(&text, "  ", Printable(FlagOf(violation.field)), ": ",
+    absl::StrAppend(&text, "  ", Printable(FlagOf(violation.field, asked.conditions)), ": ",
                     Printable(violation.description), "\n");
   }
   for (const std::string& failure : details.failures) {
     absl::StrAppend(&text, "  ", Printable(failure), "\n");
   }
-  const std::string hint = Hint(status, details, server);
+  const std::string hint = Hint(status, details, asked.server);
   if (!hint.empty()) absl::StrAppend(&text, "hint: ", hint, "\n");
   return text;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -12,13 +13,16 @@ namespace reel::client {
 //   error: The request breaks a rule:
 //     --width: 700 is not a multiple of 32; nearest: 704.
 //   hint: `reel models` shows what each model accepts.
-// `server` is the address that was called.
-std::string ReportError(const absl::Status& status, const std::string& server, bool color);
+struct Asked {
+  std::string server;                   // the address that was called
+  std::vector<std::string> conditions;  // flag and file of each that was sent: "--image fox.png"
+};
+std::string ReportError(const absl::Status& status, const Asked& asked, bool color);
 
 // {"error": {"code": "INVALID_ARGUMENT", "reason": ..., "message": ..., "violations": [...]}}
 std::string ErrorJson(const absl::Status& status);
 
 // The flag for a field of a request: "--width" for "spec.width"; the field itself if none is known.
-std::string FlagOf(const std::string& field);
+std::string FlagOf(const std::string& field, const std::vector<std::string>& conditions = {});
 
 }  // namespace reel::client

@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<VideoClient>> Session::Open() {
 ExitCode Session::Fail(const absl::Status& status) {
   if (json) console.Print(ErrorJson(status) + "\n");
   if (!json || !console.quiet()) {
-    console.Error(ReportError(status, options.server, console.color()));
+    console.Error(ReportError(status, {options.server, conditions}, console.color()));
   }
   return ExitCodeOf(status);
 }

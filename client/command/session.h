@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/client_options.h"
@@ -23,6 +24,8 @@ struct Session {
   std::string version;  // of this program
   std::string folder;   // its folder; empty: unknown
   std::string browser;  // the command that opens a link
+  // Flag and file of each condition that is sent, for errors.
+  std::vector<std::string> conditions;
 
   // A client that shows its retries on the terminal.
   absl::StatusOr<std::unique_ptr<VideoClient>> Open();

@@ -80,6 +80,19 @@ TEST_F(ConditionFlagsTest, SendsASoundBehindThePictures) {
   EXPECT_NE(err_.find("FLAC, MP3 and AAC are smaller"), std::string::npos) << err_;
 }
 
+TEST_F(ConditionFlagsTest, ARefusalNamesTheFlagAndTheFileThatItIsOf) {
+  const std::string image = File("a.png", "first"), last = File("b.png", "last"),
+                    sound = File("a.wav", "RIFF");
+  fakes::Refusal refusal = fakes::MakeRefusal(3, "INVALID_SPEC", "Invalid.");
+  fakes::AddViolation(refusal, "spec.conditions[1].image", "is damaged");
+  fakes::AddViolation(refusal, "spec.conditions[2].audio", "is a second sound");
+  server_.RefuseNext("GenerateVideo", refusal);
+  EXPECT_EQ(Generate({"--image", image, "--last-image", last, "--sound", sound, "--frames", "9"}),
+            3);
+  EXPECT_NE(err_.find("  --last-image " + last + ": is damaged\n"), std::string::npos) << err_;
+  EXPECT_NE(err_.find("  --sound " + sound + ": is a second sound\n"), std::string::npos) << err_;
+}
+
 TEST_F(ConditionFlagsTest, APlaceThatIsNoneIsAMistake) {
   for (const char* text : {"@0", "a.png@", "a.png@x", "a.png@0:", "a.png@0:much"}) {
     EXPECT_EQ(Generate({"--condition", text}), 2) << text;

@@ -22,7 +22,7 @@ fakes::Refusal Invalid() {
 }
 
 TEST(ReportError, NamesEachFlagAndWhatToDo) {
-  EXPECT_EQ(ReportError(Received(Invalid()), "s:1", false),
+  EXPECT_EQ(ReportError(Received(Invalid()), {"s:1", {}}, false),
             "error: The request breaks 2 rules:\n"
             "  --width: 700 is not a multiple of 32; nearest: 704.\n"
             "  --kernel: No variant \"x\".\n"
@@ -34,7 +34,7 @@ TEST(ReportError, SaysHowToReachAServer) {
       absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
                              "ipv4:127.0.0.1:1: Failed to connect to remote host: Connection "
                              "refused"),
-      "127.0.0.1:1", false);
+      {"127.0.0.1:1", {}}, false);
   EXPECT_EQ(text.find("error: No Reel server answers at 127.0.0.1:1: Connection refused.\n"), 0u);
   EXPECT_NE(text.find("--server"), std::string::npos);
 }
@@ -42,18 +42,18 @@ TEST(ReportError, SaysHowToReachAServer) {
 TEST(ReportError, ThinksOfTlsWhereTheServerHungUp) {
   const absl::Status status = absl::UnavailableError(
       "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Socket closed");
-  EXPECT_NE(ReportError(status, "127.0.0.1:1", false).find("--tls-ca"), std::string::npos);
+  EXPECT_NE(ReportError(status, {"127.0.0.1:1", {}}, false).find("--tls-ca"), std::string::npos);
 }
 
 TEST(ReportError, SaysWhenToTryAgain) {
   fakes::Refusal refusal = fakes::MakeRefusal(14, "QUEUE_FULL", "The queue is full.");
   fakes::AddRetryInfo(refusal, 12'000);
-  EXPECT_EQ(ReportError(Received(refusal), "s:1", false),
+  EXPECT_EQ(ReportError(Received(refusal), {"s:1", {}}, false),
             "error: The queue is full.\nhint: Try again in 12 s.\n");
 }
 
 TEST(ReportError, LetsNoMessageSteerTheTerminal) {
-  const std::string text = ReportError(absl::InternalError("a\033[2Jb"), "s:1", false);
+  const std::string text = ReportError(absl::InternalError("a\033[2Jb"), {"s:1", {}}, false);
   EXPECT_EQ(text, "error: a [2Jb\n");
 }
 
@@ -70,7 +70,17 @@ TEST(FlagOf, KnowsPathsAndTheirElements) {
   EXPECT_EQ(FlagOf("spec.num_frames"), "--frames");
   EXPECT_EQ(FlagOf("labels[a]"), "--label");
   EXPECT_EQ(FlagOf("spec.widths"), "spec.widths");
-  EXPECT_EQ(FlagOf("spec.conditions[0].image"), "spec.conditions[0].image");
+  EXPECT_EQ(FlagOf("spec.conditions"), "--image, --last-image, --condition, --sound");
+}
+
+TEST(FlagOf, NamesTheFlagAndFileOfEachCondition) {
+  const std::vector<std::string> sent = {"--image fox.png", "--sound song.flac"};
+  EXPECT_EQ(FlagOf("spec.conditions[0].image", sent), "--image fox.png");
+  EXPECT_EQ(FlagOf("spec.conditions[1].audio", sent), "--sound song.flac");
+  for (const char* const field : {"spec.conditions", "spec.conditions[2].image",
+                                  "spec.conditions[x].image", "spec.conditions["}) {
+    EXPECT_EQ(FlagOf(field, sent), "--image, --last-image, --condition, --sound") << field;
+  }
 }
 
 }  // namespace
