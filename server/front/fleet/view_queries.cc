@@ -234,8 +234,8 @@ absl::StatusOr<std::vector<std::string>> ContinuedBy(Database& db, const Key& ke
   REEL_ASSIGN_OR_RETURN(
       Statement * query,
       db.Use("SELECT id FROM videos INDEXED BY videos_by_source WHERE tenant = ? AND source = ? "
-             "AND source != '' AND NOT deleted AND expire_time > ? ORDER BY requested DESC LIMIT "
-             "?"));
+             "AND source != '' AND NOT deleted AND expire_time > ? ORDER BY " REEL_REQUEST_OF_NUMBER
+             " DESC, requested LIMIT ?"));
   query->Text(key.first).Text(key.second).Int(NanosAt(now)).Int(most);
   std::vector<std::string> found;
   REEL_RETURN_IF_ERROR(

@@ -132,8 +132,10 @@ ALTER TABLE videos ADD COLUMN state_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE videos ADD COLUMN state_expire_time INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr char kSinceVersion2[] = R"sql(
-CREATE INDEX videos_by_source ON videos (tenant, source, requested) WHERE source != '';
+constexpr char kSinceVersion2[] =
+    "CREATE INDEX videos_by_source ON videos (tenant, source, " REEL_REQUEST_OF_NUMBER
+    " DESC) WHERE source != '';"
+    R"sql(
 CREATE INDEX videos_with_state ON videos (tenant, state_expire_time, state_bytes) WHERE state_bytes > 0 AND NOT deleted;
 PRAGMA user_version = 2;
 COMMIT;

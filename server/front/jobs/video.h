@@ -84,7 +84,7 @@ struct Video {
   CallerSpan caller_span;  // not stored: a video that outlives its reeld forgets it
   std::vector<model::Notice> notices;
   std::optional<KeptState> kept;
-  std::vector<std::string> continued_by;  // names, newest first; not stored
+  std::vector<std::string> continued_by;  // names; not stored
 };
 
 // Videos, cards and lists of kernels as bytes, for the store and for other servers.
