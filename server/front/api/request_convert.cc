@@ -312,6 +312,7 @@ absl::StatusOr<NewJob> NewJobFrom(const v1::EstimateVideoRequest& request, const
                                   const std::vector<ServedModel>& models) {
   Violations violations;
   NewJob job = Basic(request.spec(), request.priority(), asker, violations);
+  job.only_quoted = true;
   job.count = CheckCount(request.count(), request.spec(), violations);
   return Checked(std::move(job), std::move(violations), rules, models);
 }

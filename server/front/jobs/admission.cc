@@ -51,11 +51,12 @@ void CheckBytes(const model::GenerationSpec& spec, std::vector<FieldViolation>& 
   }
 }
 
-// Of pictures and clips that came with the request.
-int64_t ConditionBytesOf(const model::GenerationSpec& spec) {
+// Of pictures, clips and sounds that came with the request, or would with one that is only quoted.
+int64_t ConditionBytesOf(const NewJob& job) {
   int64_t bytes = 0;
-  for (const model::Condition& condition : spec.conditions) {
-    bytes += condition.bytes ? static_cast<int64_t>(condition.bytes->size()) : 0;
+  for (const model::Condition& condition : job.spec.conditions) {
+    const int64_t described = job.only_quoted && !job.spec.source ? condition.size_bytes : 0;
+    bytes += condition.bytes ? static_cast<int64_t>(condition.bytes->size()) : described;
   }
   return bytes;
 }
@@ -222,7 +223,7 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   model::Resolution resolved =
       model::ResolveFor(job.tenant, job.spec, **card, options_.limits, fresh_seed);
   AddPrefixed(std::move(resolved.violations), violations);
-  CheckBytes(job.spec, violations);
+  if (!job.only_quoted) CheckBytes(job.spec, violations);
   ChooseKeep(options_.state.keep, resolved.spec, violations);
   CheckWorker(job.spec.worker, violations);
   checked.spec = std::move(resolved.spec);
@@ -257,7 +258,7 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   checked.pool = PoolCostOf(fleet_, checked.kinds);
   checked.need.memory_bytes = PeakMemoryOf(fleet_, costs_, checked.need);
   checked.output = costs_.Output(checked.need.shape);
-  checked.condition_bytes = ConditionBytesOf(job.spec) + job.state_bytes;
+  checked.condition_bytes = ConditionBytesOf(job) + job.state_bytes;
   return checked;
 }
 

@@ -43,6 +43,7 @@ struct NewJob {
   std::optional<absl::Duration> timeout;  // nullopt: the server's default
   bool bound = false;                     // cancelled when the last bound call on it leaves
   int count = 1;                          // videos, with seeds that follow each other
+  bool only_quoted = false;               // conditions may lack their bytes
   std::map<std::string, std::string> labels;
   std::string trace_id;
   CallerSpan caller_span;

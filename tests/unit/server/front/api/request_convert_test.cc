@@ -202,6 +202,12 @@ TEST(NewJobFrom, APromotionNamesADraftAndNothingElse) {
       << "whether it keeps its state is a choice of its own";
 }
 
+TEST(NewJobFrom, OnlyAnEstimateDoesWithoutTheBytesOfConditions) {
+  v1::EstimateVideoRequest estimate;
+  EXPECT_TRUE(NewJobFrom(estimate, kAsker, {}, {})->only_quoted);
+  EXPECT_FALSE(NewJobFrom(Good(), kAsker, {}, {})->only_quoted);
+}
+
 TEST(NewJobFrom, ADescriptionOfAConditionIsThatOfItsBytes) {
   auto request = Good();
   v1::Condition& condition = *request.mutable_spec()->add_conditions();

@@ -169,11 +169,13 @@ TEST_F(AdmissionTest, RefusesAConditionThatIsOnlyDescribed) {
   model::Condition condition;
   condition.content_type = "image/png";
   condition.size_bytes = 1234;
-  condition.sha256 = std::string(64, 'a');
   request_.spec.conditions = {condition};
   const absl::Status status = Check().status();
   EXPECT_EQ(ReasonOf(status), Reason::kInvalidSpec);
   EXPECT_THAT(SerializeError(status), HasSubstr("spec.conditions[0].image"));
+  request_.only_quoted = true;
+  EXPECT_EQ(Check().value().condition_bytes, 1234);
+  request_.only_quoted = false;
   request_.spec.conditions[0].bytes = std::make_shared<const std::string>(1234, 'x');
   EXPECT_TRUE(Check().ok()) << Check().status();
 }
