@@ -10,7 +10,7 @@ import tempfile
 
 from browser import opened_page
 from npm_package import fetch
-from page_pictures import drop, photograph
+from page_pictures import drop, photograph, tone
 from server import running_server, wait_until_serving
 
 VERSION = "4.14.1"
@@ -44,7 +44,7 @@ def check_the_check(page, axe):
 
 def main():
     axe = text_of_axe()
-    with running_server("--http", "127.0.0.1:0", config="models { name: 'testcard' test_card { pictures: true } }") as server, opened_page() as page:
+    with running_server("--http", "127.0.0.1:0", config="models { name: 'testcard' test_card { pictures: true sound: true } }") as server, opened_page() as page:
         wait_until_serving(server)
         for width in (1280, 360):
             page.open(f"http://{server.http}/", width)
@@ -61,10 +61,11 @@ def main():
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
             page.wait("byId('recent').children.length > 0")
             look(page, axe, f"{width} px, a video, all open")
-            for name, content in (("first.png", photograph()), ("last.mp4", b"no clip"), ("last.png", photograph())):
+            for name, content in (("first.png", photograph()), ("last.mp4", b"no clip"), ("last.png", photograph()), ("song.wav", tone())):
                 drop(page, name, content)
-            page.wait("pins.length === 2 && byId('line-error').textContent")
-            look(page, axe, f"{width} px, two pictures and one refused")
+            page.wait("pins.length === 3 && byId('line-error').textContent")
+            page.evaluate("showError({ message: 'x', violations: [{ field: 'spec.conditions[2].audio', description: 'is too short' }] }, false)")
+            look(page, axe, f"{width} px, two pictures, a sound and one refused")
             page.evaluate("[...pins].forEach(unpin); 0")
             page.evaluate("byId('keep').checked = true; byId('make').click()")
             page.wait("stages[0]?.result && !stages[0].find('.go-on').hidden")

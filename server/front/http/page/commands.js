@@ -24,7 +24,8 @@ function table(heads, rows) {
 
 const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
 // Bytes of files are not written out.
-const named = (one) => ({ ...one, [one.video ? 'video' : 'image']: `BASE64 OF ${fileNames.get(one) || 'THE FILE'}` });
+const kindIn = (one) => ['image', 'video', 'audio'].find((kind) => one[kind]);
+const named = (one) => ({ ...one, [kindIn(one) || 'image']: `BASE64 OF ${fileNames.get(one) || 'THE FILE'}` });
 const asCurl = (sent) => `curl -s ${quoted(`${location.origin}/reel/v1/videos`)} -H 'Content-Type: application/json'` +
   `${token ? " -H \"Authorization: Bearer $TOKEN\"" : ''} -d ${quoted(JSON.stringify({ spec: { ...sent, conditions: sent.conditions?.map(named), preview: undefined } }))}`;
 function asReel(sent) {
@@ -59,7 +60,10 @@ function asReel(sent) {
   put('kernels', sent.kernels && sent.kernels.profile);
   put('crf', sent.encoding && sent.encoding.crf);
   if (sent.sound === false) words.push('--no-sound');
-  for (const one of sent.conditions || []) words.push(`--condition ${quoted(`${fileNames.get(one) || 'FILE'}@${one.frameIndex || 0}`)}`);
+  for (const one of sent.conditions || []) {
+    const file = fileNames.get(one) || 'FILE';
+    words.push(one.audio ? `--sound ${quoted(file)}` : `--condition ${quoted(`${file}@${one.frameIndex || 0}`)}`);
+  }
   if (sent.stopAfterPass) words.push('--draft');
   return words.join(' ');
 }

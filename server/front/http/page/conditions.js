@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and clips that the video must contain, on a line of its time: the first, the last, and those between.
+// Pictures and clips that the video must contain, on a line of its time: the first, the last, and those between; and the sound that it has.
 
 const MOST_PINS = 4;
 const MOST_PIN_BYTES = 3670016;     // of all together, as the server bounds them
 const MOST_PIN_PIXELS = 16000000;
-const MAGIC = [['image/png', [0x89, 0x50, 0x4e, 0x47]], ['image/jpeg', [0xff, 0xd8, 0xff]], ['image/webp', [0x52, 0x49, 0x46, 0x46]]];
-let pins = [];                      // { name, kind: 'image' or 'video', data: base64, size, url, at: 0 to 1 of the time }
+const IMAGES = [/^\x89PNG/, /^\xff\xd8\xff/, /^RIFF.{4}WEBP/s];
+const SOUNDS = [/^RIFF.{4}WAVE/s, /^fLaC/, /^ID3/, /^\xff[\xe2\xe3\xf2\xf3\xfa\xfb]/, /^.{4}ftypM4[AB]/s];
+const CLIP = /^.{4}ftyp/s;
+// { name, kind: 'image', 'video' or 'audio', data: base64, size, url, at: 0 to 1 of the time, seconds: of a sound }
+let pins = [];
 let clip = { frames: 0, rate: 0 };   // of the video that is asked for
 const lengths = new Map();          // by model and preset, of requests that do not say
 const fileNames = new WeakMap();    // of conditions that were sent
 
 const megabytes = (bytes) => `${(bytes / 1048576).toFixed(1)} MB`;
 const takesPictures = () => Boolean(model()?.supportsConditions);
+const takesSounds = () => Boolean(model()?.ownSound);
+const isTaken = (one) => one.kind === 'audio' ? takesSounds() : takesPictures();
 
-// What a file is, by its first bytes; neither a picture nor a clip: empty.
-async function kindOf(file) {
-  const head = new Uint8Array(await file.slice(0, 12).arrayBuffer());
-  const text = String.fromCharCode(...head);
-  if (text.slice(4, 8) === 'ftyp') return 'video';
-  const found = MAGIC.find(([, bytes]) => bytes.every((byte, at) => head[at] === byte));
-  return found && (found[0] !== 'image/webp' || text.slice(8, 12) === 'WEBP') ? 'image' : '';
+// What a file is, by its first bytes; nothing that is taken: empty.
+async function kindOf(file, place) {
+  const head = String.fromCharCode(...new Uint8Array(await file.slice(0, 12).arrayBuffer()));
+  const is = (one) => one.test(head);
+  if (SOUNDS.some(is) || place === 'sound' && is(CLIP)) return 'audio';
+  return is(CLIP) ? 'video' : IMAGES.some(is) ? 'image' : '';
 }
 
 async function checkPicture(file) {
@@ -40,6 +44,16 @@ function checkClip(url) {
   });
 }
 
+function checkSound(url) {
+  return new Promise((done, refuse) => {
+    const sound = element('audio');
+    sound.preload = 'metadata';
+    sound.onloadedmetadata = () => done(sound.duration);
+    sound.onerror = () => refuse(new Error('cannot be read as a sound; WAV, FLAC, MP3, and AAC in MP4 can'));
+    sound.src = url;
+  });
+}
+
 const base64Of = (file) => new Promise((done, refuse) => {
   const reader = new FileReader();
   reader.onload = () => done(reader.result.slice(reader.result.indexOf(',') + 1));
@@ -47,26 +61,24 @@ const base64Of = (file) => new Promise((done, refuse) => {
   reader.readAsDataURL(file);
 });
 
-// A picture or clip from a file. What could not be used is refused before anything is sent.
-async function pinOf(file, others) {
+// A picture, clip or sound from a file. What could not be used is refused before anything is sent.
+async function pinOf(file, others, kind) {
   const size = others.reduce((sum, pin) => sum + pin.size, file.size);
-  if (file.size === 0) throw new Error('is empty');
   if (size > MOST_PIN_BYTES) {
-    throw new Error(`has ${megabytes(file.size)}; all pictures and clips together have at most ${megabytes(MOST_PIN_BYTES)}, and a JPEG of the video's size is enough`);
+    throw new Error(`has ${megabytes(file.size)}; all files together have at most ${megabytes(MOST_PIN_BYTES)}, and ${
+      kind === 'audio' ? 'FLAC, MP3 or AAC of the video\'s length' : 'a JPEG of the video\'s size'} is enough`);
   }
-  const kind = await kindOf(file);
-  if (!kind) throw new Error('is no picture (PNG, JPEG, WebP) and no clip (MP4)');
   const url = URL.createObjectURL(file);
   try {
-    await (kind === 'image' ? checkPicture(file) : checkClip(url));
-    return { name: file.name, kind, size: file.size, url, data: await base64Of(file) };
+    const length = await ({ image: checkPicture, video: checkClip, audio: checkSound })[kind](kind === 'image' ? file : url);
+    return { name: file.name, kind, size: file.size, url, seconds: length, data: await base64Of(file) };
   } catch (error) {
     URL.revokeObjectURL(url);
     throw error;
   }
 }
 
-// `place`: 'first', 'middle' or 'last'; without one the first that is free. One after the other, since each looks for what is free.
+// `place`: 'first', 'middle', 'last' or 'sound'; without one the first that is free. One after the other, since each looks for what is free.
 let pinning = Promise.resolve();
 function pin(file, place) {
   pinning = pinning.then(() => pinNow(file, place));
@@ -74,20 +86,24 @@ function pin(file, place) {
 }
 async function pinNow(file, place) {
   try {
-    if (!takesPictures()) throw new Error('this model takes no pictures and clips');
+    if (file.size === 0) throw new Error('is empty');
+    const kind = await kindOf(file, place);
+    if (place === 'sound' && kind !== 'audio') throw new Error('is no sound (WAV, FLAC, MP3, AAC in MP4)');
+    if (!kind) throw new Error('is no picture (PNG, JPEG, WebP), no clip (MP4) and no sound (WAV, FLAC, MP3, MP4)');
+    if (!isTaken({ kind })) throw new Error(`this model takes no ${kind === 'audio' ? 'sounds' : 'pictures and clips'}`);
     const taken = (at) => pins.find((one) => one.at === at);
     const free = taken(0) ? taken(1) ? 'middle' : 'last' : 'first';
-    const at = { first: 0, middle: 0.5, last: 1 }[place || free];
+    const at = kind === 'audio' ? 'all' : { middle: 0.5, last: 1 }[place || free] || 0;
     const others = pins.filter((one) => at === 0.5 || one.at !== at);
     if (others.length >= MOST_PINS) throw new Error(`would be one more than ${MOST_PINS}; remove one`);
-    const made = await pinOf(file, others);
+    const made = await pinOf(file, others, kind);
     for (const one of pins) if (!others.includes(one)) URL.revokeObjectURL(one.url);
-    pins = [...others, { ...made, at }];
+    pins = [...others, { ...made, at }].sort((a, b) => (a.kind === 'audio') - (b.kind === 'audio'));
     showPins();
     if (!byId('prompt').value) byId('prompt').focus();
     estimateSoon();
   } catch (error) {
-    byId(takesPictures() ? 'line-error' : 'refusal').textContent = `${file.name}: ${error.message}`;
+    byId(byId('line-row').hidden ? 'refusal' : 'line-error').textContent = `${file.name}: ${error.message}`;
   }
 }
 
@@ -96,7 +112,7 @@ function unpin(gone) {
   const next = pins[pins.indexOf(gone) + 1];
   pins = pins.filter((one) => one !== gone);
   showPins();
-  (next ? next.node.querySelector('input') : byId('first-picture')).focus();
+  (next ? next.node.querySelector('input, button') : byId(takesPictures() ? 'first-picture' : 'own-sound')).focus();
   estimateSoon();
 }
 
@@ -106,6 +122,7 @@ const latents = () => Math.max(Math.floor((clip.frames - 1) / multiple()), 1);
 const mostSteps = (one) => Math.max(latents() - (one.kind === 'video' ? 1 : 0), 0);
 const stepOf = (one) => Math.min(Math.round(one.at * latents()), mostSteps(one));
 function frameOf(one) {
+  if (one.kind === 'audio') return 0;
   const step = stepOf(one);
   const sounds = Boolean(model()?.sound);
   if (step === 0) return 0;
@@ -113,10 +130,11 @@ function frameOf(one) {
   return step * multiple() + (one.kind === 'image' || sounds ? 1 : 0);
 }
 
-function conditions() {
-  if (!takesPictures()) return [];
-  return pins.map((one) => {
-    const made = { [one.kind]: one.data, frameIndex: frameOf(one) };
+// Without their bytes they tell an estimate enough.
+function conditions(bytes) {
+  return pins.filter(isTaken).map((one) => {
+    const made = { [one.kind]: bytes ? one.data : '', frameIndex: frameOf(one) };
+    if (!bytes) made.sizeBytes = String(one.size);
     fileNames.set(made, one.name);
     return made;
   });
@@ -139,6 +157,10 @@ async function knowLength() {
 
 function showPlace(one) {
   if (!one.node) return;
+  if (one.kind === 'audio') {
+    one.node.querySelector('output').textContent = Number.isFinite(one.seconds) ? `sound, ${one.seconds.toFixed(2)} s` : 'sound';
+    return;
+  }
   const range = one.node.querySelector('input');
   range.max = mostSteps(one);
   range.value = stepOf(one);
@@ -148,12 +170,18 @@ function showPlace(one) {
   one.node.querySelector('output').textContent = `${text}, frame ${frame}`;
 }
 
-function pinNode(one, number) {
-  const item = element('li');
-  const picture = element(one.kind === 'image' ? 'img' : 'video');
-  picture.src = one.url;
+// What is seen of it: a sound is a note.
+function pictureOf(one) {
+  const picture = one.kind === 'audio' ? element('i', '\u266b') : element(one.kind === 'image' ? 'img' : 'video');
+  if (one.kind === 'video') Object.assign(picture, { muted: true, tabIndex: -1, preload: 'auto' });
   if (one.kind === 'image') picture.alt = '';
-  else Object.assign(picture, { muted: true, tabIndex: -1, preload: 'auto' }).setAttribute('aria-hidden', 'true');
+  else picture.setAttribute('aria-hidden', 'true');
+  if (one.kind !== 'audio') picture.src = one.url;
+  return picture;
+}
+
+// Moves it on the line; a sound stays where it is, and its refusals are shown where it is chosen.
+function rangeOf(one, number) {
   const range = element('input');
   Object.assign(range, { type: 'range', min: 0, id: `pin-${number}` });
   range.dataset.path = `conditions[${number}]`;
@@ -162,21 +190,35 @@ function pinNode(one, number) {
     one.at = Number(range.value) / latents();
     showPlace(one);
   });
-  const label = element('label');
-  label.append(element('span', one.name), range);
+  return range;
+}
+
+function pinNode(one, number) {
+  const item = element('li');
+  const label = element(one.kind === 'audio' ? 'p' : 'label');
+  label.append(element('span', one.name));
+  if (one.kind !== 'audio') label.append(rangeOf(one, number));
   const remove = element('button', 'Remove');
   remove.type = 'button';
   remove.setAttribute('aria-label', `Remove ${one.name}`);
   remove.addEventListener('click', () => unpin(one));
   const error = element('p', '', 'error');
   error.id = `pin-${number}-error`;
-  item.append(picture, label, element('output'), remove, error);
+  item.append(pictureOf(one), label, element('output'), remove, error);
   return item;
+}
+
+function showLine() {
+  for (const label of document.querySelectorAll('[data-place]')) label.hidden = !isTaken({ kind: label.dataset.place === 'sound' && 'audio' });
+  byId('line-row').hidden = !takesPictures() && !takesSounds();
+  byId('line-title').textContent = `Dropped or chosen: ${[takesPictures() && 'pictures and clips', takesSounds() && 'a sound'].filter(Boolean).join(', ')}`;
 }
 
 function showPins() {
   pins.forEach((one, number) => { one.node = pinNode(one, number); });
   byId('pins').replaceChildren(...pins.map((one) => one.node));
+  const sound = pins.findIndex((one) => one.kind === 'audio');
+  byId('own-sound').dataset.path = sound < 0 ? 'conditions' : `conditions[${sound}]`;
   for (const one of pins) showPlace(one);
   knowLength();
 }
@@ -185,7 +227,7 @@ function showPins() {
 
 // An MP4 that says how it was made fills the form, and can be used as a clip as well. Other clips are conditions where the model takes them.
 async function takeDropped(file, place) {
-  const isClip = file.type === 'video/mp4' || await kindOf(file) === 'video';
+  const isClip = (await kindOf(file) || file.type).startsWith('video');
   if (place || !isClip) return pin(file, place);
   if (takesPictures() && await originText(file).catch(() => null) === null) return pin(file);
   return takeFile(file);

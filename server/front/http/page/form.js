@@ -5,7 +5,8 @@ const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed'
 const count = () => Number(byId('count').value);
 const model = () => models.find((one) => one.name === byId('model').value) || models[0];
 
-function spec() {
+// `bytes`: with those of pictures, clips and a sound.
+function spec(bytes = true) {
   const value = (id) => byId(id).value.trim();
   const made = { ...origin, prompt: value('prompt') };
   const put = (name, id, read = Number) => {
@@ -29,7 +30,7 @@ function spec() {
   else delete made.stopAfterPass;
   if (byId('keep').checked) made.keepState = true;
   else delete made.keepState;
-  const held = conditions();
+  const held = conditions(bytes);
   if (held.length) made.conditions = held;
   made.preview = { everySteps: 2 };
   return made;
@@ -72,7 +73,7 @@ function showModel() {
   byId('frames').min = 1;
   fillSelect(byId('preset'), chosen.presets || [], 'usual');
   byId('preset-row').hidden = byId('draft-row').hidden = !(chosen.presets || []).length;
-  byId('line-row').hidden = !chosen.supportsConditions;
+  showLine();
   knowLength();
   byId('words').replaceChildren();
   for (const group of chosen.promptWords || []) {
@@ -94,7 +95,8 @@ function fieldOf(path, fields) {
   return fields.find((field) => field.dataset.path.split(' ').some((own) => bare === own || bare.startsWith(`${own}.`)));
 }
 
-const formFields = () => [...FIELDS.map(byId), byId('first-picture'), ...pins.map((one) => one.node.querySelector('input'))];
+const formFields = () => [...FIELDS.map(byId), ...pins.flatMap((one) => one.node.querySelector('input') || []), byId('own-sound'), byId('first-picture')]
+  .filter((field) => !field.closest('[data-place][hidden]'));
 
 function clearErrors(fields = formFields(), refusal = byId('refusal')) {
   refusal.textContent = '';
@@ -150,7 +152,7 @@ async function estimate() {
     byId('estimate').textContent = '';
     return clearErrors();
   }
-  const { text, wrong } = await estimateOf({ spec: spec(), count: count() });
+  const { text, wrong } = await estimateOf({ spec: spec(false), count: count() });
   if (own !== estimates) return;
   clearErrors();
   byId('estimate').textContent = text;

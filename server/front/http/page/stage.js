@@ -165,7 +165,7 @@ class Stage {
     this.find('.left').textContent = text.join(' · ');
     this.find('.cancel').hidden = true;
     for (const name of ['download', 'another', 'delete', 'curl', 'reel']) this.find(`.${name}`).hidden = false;
-    if ((this.sent.conditions || []).some((one) => !one.image && !one.video)) this.find('.another').hidden = true;  // their bytes are gone
+    if ((this.sent.conditions || []).some((one) => !kindIn(one))) this.find('.another').hidden = true;  // their bytes are gone
     const draft = Boolean(video.spec.stopAfterPass);
     this.find('.promote').hidden = !draft || !keepsState(video);
     this.find('.go-on').hidden = this.find('.again').hidden = draft || !keepsState(video);
