@@ -14,8 +14,7 @@ import (
 
 const mostConditionBytes = 3_670_016 // of all conditions of a request together
 
-// ConditionFromFile reads a PNG, JPEG, WebP or MP4 that the video follows from `frameIndex` on.
-func ConditionFromFile(path string, frameIndex int32) (*reelv1.Condition, error) {
+func read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -23,7 +22,12 @@ func ConditionFromFile(path string, frameIndex int32) (*reelv1.Condition, error)
 	if info.Size() < 1 || info.Size() > mostConditionBytes {
 		return nil, fmt.Errorf("%s has %d bytes; conditions have 1 to %d together", path, info.Size(), mostConditionBytes)
 	}
-	content, err := os.ReadFile(path)
+	return os.ReadFile(path)
+}
+
+// ConditionFromFile reads a PNG, JPEG, WebP or MP4 that the video follows from `frameIndex` on.
+func ConditionFromFile(path string, frameIndex int32) (*reelv1.Condition, error) {
+	content, err := read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +40,16 @@ func ConditionFromFile(path string, frameIndex int32) (*reelv1.Condition, error)
 	return condition, nil
 }
 
-// Promotion asks for the rest of a draft.
+// SoundFromFile reads a WAV, FLAC, MP3 or MP4 whose sound the video has, and its pictures follow.
+func SoundFromFile(path string) (*reelv1.Condition, error) {
+	content, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	return &reelv1.Condition{Source: &reelv1.Condition_Audio{Audio: content}}, nil
+}
+
+// Promotion asks for the rest of a draft. Others can go on from that if the spec's KeepState is set.
 func Promotion(video string) *reelv1.VideoSpec {
 	return &reelv1.VideoSpec{Source: &reelv1.Source{Video: video, Begin: &reelv1.Source_Promote{Promote: &reelv1.Promote{}}}}
 }

@@ -5,3 +5,4 @@ export declare function download(client: ReelClient, name: string, path: string,
 export declare function save(client: ReelClient, what: string | VideoSpec, path: string,
   options?: CreateOptions & { onEvent?: (event: ReelEvent) => void }): Promise<Video>;
 export declare function conditionFromFile(path: string, options?: { frameIndex?: number; strength?: number }): Promise<Condition>;
+export declare function soundFromFile(path: string): Promise<Condition>;

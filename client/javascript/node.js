@@ -3,7 +3,7 @@
 import { createHash, webcrypto } from 'node:crypto';
 import { basename } from 'node:path';
 import { lstat, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
-import { ReelError, condition } from './reel.js';
+import { ReelError, condition, sound } from './reel.js';
 
 globalThis.crypto ??= webcrypto; // Node 18
 
@@ -66,8 +66,11 @@ export async function save(client, what, path, options = {}) {
   return video;
 }
 
-/** A picture or clip of the disk that the video follows from `frameIndex` on. A file that is too large is not read. */
-export async function conditionFromFile(path, options = {}) {
-  const { size } = await stat(path);
-  return condition({ name: basename(path), size, arrayBuffer: () => readFile(path) }, options);
-}
+// A file that is too large is not read.
+const fileAt = async (path) => ({ name: basename(path), size: (await stat(path)).size, arrayBuffer: () => readFile(path) });
+
+/** A picture or clip of the disk that the video follows from `frameIndex` on. */
+export const conditionFromFile = async (path, options = {}) => condition(await fileAt(path), options);
+
+/** A sound of the disk that the video has. */
+export const soundFromFile = async (path) => sound(await fileAt(path));

@@ -51,7 +51,9 @@ export declare class ReelClient {
 
 /** Of a File, a Blob or bytes. RangeError: larger than any request may be. */
 export declare function condition(file: Blob | Uint8Array | ArrayBuffer, options?: { frameIndex?: number; strength?: number }): Promise<Condition>;
-export declare function promotion(video: string | Video): VideoSpec;
+/** Of a WAV, FLAC, MP3 or MP4. RangeError: as for `condition`. */
+export declare function sound(file: Blob | Uint8Array | ArrayBuffer): Promise<Condition>;
+export declare function promotion(video: string | Video, options?: { keepState?: boolean }): VideoSpec;
 export declare function extension(video: string | Video, numFrames: number, options?: Omit<VideoSpec, 'source'> & { overlapFrames?: number }): VideoSpec;
 export declare function retake(video: string | Video, begin: number, end: number,
   options?: Omit<VideoSpec, 'source'> & { keepPictures?: boolean; keepSound?: boolean }): VideoSpec;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that begin from something: a picture or clip of the disk, or a video that has kept its state. Each goes wherever a prompt does."""
+"""Requests that begin from something: a picture, clip or sound of the disk, or a video that has kept its state. Each goes wherever a prompt does."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ MOST_CONDITION_BYTES = 3_670_016  # of all conditions of a request together
 
 def condition(path: Union[str, "os.PathLike[str]"], frame_index: int = 0, strength: Optional[float] = None) -> video_pb2.Condition:
     """A PNG, JPEG, WebP or MP4 that the video follows from `frame_index` on. ValueError: it is larger than any request may be."""
-    file = pathlib.Path(path)
-    size = file.stat().st_size
-    if not 0 < size <= MOST_CONDITION_BYTES:
-        raise ValueError(f"{file} has {size} bytes; conditions have 1 to {MOST_CONDITION_BYTES} together")
-    content = file.read_bytes()
+    content = _bytes(path)
     made = video_pb2.Condition(frame_index=frame_index, strength=strength)
     if content[4:8] == b"ftyp":
         made.video = content
@@ -28,9 +24,14 @@ def condition(path: Union[str, "os.PathLike[str]"], frame_index: int = 0, streng
     return made
 
 
-def promotion(video: Union[str, video_pb2.Video]) -> video_pb2.VideoSpec:
-    """The rest of a draft."""
-    return video_pb2.VideoSpec(source=video_pb2.Source(video=_name(video), promote=video_pb2.Promote()))
+def sound(path: Union[str, "os.PathLike[str]"]) -> video_pb2.Condition:
+    """A WAV, FLAC, MP3 or MP4 whose sound the video has, and its pictures follow. ValueError: as for `condition`."""
+    return video_pb2.Condition(audio=_bytes(path))
+
+
+def promotion(video: Union[str, video_pb2.Video], keep_state: Optional[bool] = None) -> video_pb2.VideoSpec:
+    """The rest of a draft. With `keep_state` others can go on from that, too."""
+    return video_pb2.VideoSpec(keep_state=keep_state, source=video_pb2.Source(video=_name(video), promote=video_pb2.Promote()))
 
 
 def extension(video: Union[str, video_pb2.Video], num_frames: int, prompt: str = "", overlap_frames: int = 0, **fields: Any) -> video_pb2.VideoSpec:
@@ -44,6 +45,14 @@ def retake(video: Union[str, video_pb2.Video], begin: float, end: float, prompt:
     """The video once more, with the seconds from `begin` to `end` made anew. Without a prompt: the video's."""
     made = video_pb2.Retake(begin=_duration(begin), end=_duration(end), keep_pictures=keep_pictures, keep_sound=keep_sound)
     return video_pb2.VideoSpec(prompt=prompt, source=video_pb2.Source(video=_name(video), retake=made), **fields)
+
+
+def _bytes(path: Union[str, "os.PathLike[str]"]) -> bytes:
+    file = pathlib.Path(path)
+    size = file.stat().st_size
+    if not 0 < size <= MOST_CONDITION_BYTES:
+        raise ValueError(f"{file} has {size} bytes; conditions have 1 to {MOST_CONDITION_BYTES} together")
+    return file.read_bytes()
 
 
 def _name(video: Union[str, video_pb2.Video]) -> str:

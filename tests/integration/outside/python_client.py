@@ -14,7 +14,10 @@ from cut_proxy import CutProxy
 from server import ROOT, run, running_server, skip, wait_until_serving
 
 WHEELS = ROOT / ".deps/wheels"
-CARD = 'models { name: "testcard" test_card { step_time { nanos: 20000000 } pictures: true } }'
+CARD = """
+models { name: "testcard" test_card { step_time { nanos: 20000000 } pictures: true } }
+models { name: "singing" test_card { step_time { nanos: 20000000 } sound: true } }
+"""
 CUTS = (2_000, 150_000, 100_000)  # bytes, of the first connections: before the file, and twice in the middle of it
 
 

@@ -147,7 +147,15 @@ func useSeveral(client reelv1.VideoServiceClient, folder string) {
 	}
 }
 
-// A picture of the disk, and videos that go on from one that was kept.
+// A second of 8,000 samples of 16 bits.
+func writeSilence(folder string) string {
+	path := filepath.Join(folder, "silence.wav")
+	head, _ := base64.StdEncoding.DecodeString("UklGRqQ+AABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YYA+AAA=")
+	check(os.WriteFile(path, append(head, make([]byte, 16_000)...), 0o644) == nil, "write", path)
+	return path
+}
+
+// A picture and a sound of the disk, and videos that go on from one that was kept.
 func useBeginnings(client reelv1.VideoServiceClient, folder string) {
 	path := filepath.Join(folder, "dot.png")
 	dot, _ := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
@@ -169,8 +177,15 @@ func useBeginnings(client reelv1.VideoServiceClient, folder string) {
 	check(other.Spec.NumFrames == 25 && other.Spec.Prompt == "a red circle", "retake", other.Spec)
 	draft := &reelv1.VideoSpec{Prompt: "a red circle", Preset: "two-pass", StopAfterPass: proto.Int32(1)}
 	small := save(client, &reelv1.GenerateVideoRequest{Spec: draft}, filepath.Join(folder, "small.mp4"))
-	large := save(client, &reelv1.GenerateVideoRequest{Spec: reel.Promotion(small.Name)}, filepath.Join(folder, "large.mp4"))
-	check(large.Media.Width == 2*small.Media.Width, "promotion", large.Media)
+	promotion := reel.Promotion(small.Name)
+	promotion.KeepState = proto.Bool(true)
+	large := save(client, &reelv1.GenerateVideoRequest{Spec: promotion}, filepath.Join(folder, "large.mp4"))
+	check(large.Media.Width == 2*small.Media.Width && large.StateSizeBytes > 0, "promotion", large.Media)
+	sound, err := reel.SoundFromFile(writeSilence(folder))
+	check(err == nil, "sound", err)
+	song := &reelv1.VideoSpec{Prompt: "a red circle", Model: "singing", NumInferenceSteps: 2, Conditions: []*reelv1.Condition{sound}}
+	sung := save(client, &reelv1.GenerateVideoRequest{Spec: song}, filepath.Join(folder, "sung.mp4"))
+	check(sung.Spec.Conditions[0].ContentType == "audio/wav", "sound", sung.Spec.Conditions)
 	check(os.WriteFile(path, make([]byte, 3_670_017), 0o644) == nil, "write", path)
 	_, err = reel.ConditionFromFile(path, 0)
 	check(err != nil && strings.Contains(err.Error(), "3670017"), "too large", err)

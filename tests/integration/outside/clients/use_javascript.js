@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { ReelClient, ReelError, condition, extension, promotion, retake } from 'reel-client';
-import { conditionFromFile, download, save } from 'reel-client/node';
+import { ReelClient, ReelError, condition, extension, promotion, retake, sound } from 'reel-client';
+import { conditionFromFile, download, save, soundFromFile } from 'reel-client/node';
 
 const [server, cutFile, cutEvents] = process.argv.slice(2);
 const SPEC = { prompt: 'a red circle', width: 256, height: 256, numFrames: 25, numInferenceSteps: 4, seed: 7 };
@@ -70,7 +70,15 @@ assert((await reel.kernels()).ops.length > 0);
 const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64');
 writeFileSync('dot.png', dot);
 const draft = await reel.generate({ prompt: 'a red circle', preset: 'two-pass', stopAfterPass: 1 });
-assert.equal((await reel.generate(promotion(draft))).media.width, 2 * draft.media.width);
+const promoted = await reel.generate(promotion(draft, { keepState: true }));
+assert.deepEqual([promoted.media.width, Number(promoted.stateSizeBytes) > 0], [2 * draft.media.width, true]);
+// A second of silence: 8,000 samples of 16 bits.
+const silence = Buffer.concat([Buffer.from('UklGRqQ+AABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YYA+AAA=', 'base64'), Buffer.alloc(16000)]);
+writeFileSync('silence.wav', silence);
+const own = await soundFromFile('silence.wav');
+assert.deepEqual(own, await sound(new Blob([silence])));
+const sung = await reel.generate({ prompt: 'a red circle', model: 'singing', numInferenceSteps: 2, conditions: [own] });
+assert.deepEqual(sung.spec.conditions.map((one) => one.contentType), ['audio/wav']);
 const pinned = [await conditionFromFile('dot.png'), await conditionFromFile('a.mp4', { frameIndex: 8, strength: 0.5 }), await condition(new Blob([dot]), { frameIndex: 24 })];
 const film = await reel.generate({ ...SPEC, conditions: pinned, keepState: true });
 assert.deepEqual(film.spec.conditions.map((one) => [one.contentType, one.frameIndex ?? 0, one.sizeBytes]),

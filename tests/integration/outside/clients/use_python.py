@@ -10,13 +10,14 @@ import pathlib
 import sys
 
 from reel.v1 import video_pb2, video_service_pb2
-from reel_client import AsyncClient, Client, ReelError, condition, extension, promotion, retake
+from reel_client import AsyncClient, Client, ReelError, condition, extension, promotion, retake, sound
 
 SPEC = {"width": 256, "height": 256, "num_frames": 25, "num_inference_steps": 4, "seed": 7}
 
 
 # A picture of one pixel.
 DOT = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
+SILENCE = base64.b64decode("UklGRqQ+AABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YYA+AAA=") + bytes(16_000)  # a second of 8,000 samples of 16 bits
 
 
 def sha256(path):
@@ -93,7 +94,11 @@ def check_paths(reel, video, folder):
 def check_beginnings(reel, folder):
     """A picture and a clip of the disk, and videos that go on from one that was kept."""
     draft = reel.save("a red circle", folder / "draft.mp4", preset="two-pass", stop_after_pass=1)
-    assert reel.save(promotion(draft), folder / "large.mp4").media.width == 2 * draft.media.width
+    large = reel.save(promotion(draft, keep_state=True), folder / "large.mp4")
+    assert large.media.width == 2 * draft.media.width and large.state_size_bytes > 0, large
+    (folder / "silence.wav").write_bytes(SILENCE)
+    sung = reel.save("a red circle", folder / "sung.mp4", model="singing", conditions=[sound(folder / "silence.wav")], num_inference_steps=2)
+    assert [c.content_type for c in sung.spec.conditions] == ["audio/wav"] and "mp4a" in sung.media.content_type, sung
     (folder / "dot.png").write_bytes(DOT)
     pinned = [condition(folder / "dot.png"), condition(folder / "a.mp4", 8, 0.5)]
     film = reel.save("a red circle", folder / "film.mp4", conditions=pinned, keep_state=True, **SPEC)
@@ -103,9 +108,9 @@ def check_beginnings(reel, folder):
     other = reel.save(retake(film.name, 0.25, 25 / 24, seed=3), folder / "other.mp4")
     assert (other.spec.num_frames, other.spec.prompt, other.spec.seed) == (25, "a red circle", 3), other
     (folder / "huge.png").write_bytes(bytes(3_670_017))
-    for name in ("huge.png", "nothing.png"):
+    for name, read in (("huge.png", condition), ("huge.png", sound), ("nothing.png", condition)):
         try:
-            condition(folder / name)
+            read(folder / name)
             raise AssertionError(f"{name} was taken")
         except (ValueError, OSError) as error:
             assert name in str(error), error
