@@ -15,6 +15,7 @@ namespace reel::testing {
 struct Observed {
   std::vector<front::Video> ended;
   std::vector<bool> ended_detached;
+  std::vector<front::StateEnd> states;
   std::vector<absl::Status> refused;
   std::vector<absl::Duration> cancels;
   int started = 0, restarted = 0, preempted = 0, stepped = 0, estimates = 0, within_p90 = 0;
@@ -38,6 +39,10 @@ class RecordingObserver final : public front::JobObserver {
     MutexLock lock(mutex_);
     seen_.ended.push_back(video);
     seen_.ended_detached.push_back(detached);
+  }
+  void StateEnded(front::StateEnd how) override {
+    MutexLock lock(mutex_);
+    seen_.states.push_back(how);
   }
   void StepsCompared(const std::string&, const Ratio& ratio) override {
     MutexLock lock(mutex_);

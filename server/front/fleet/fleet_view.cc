@@ -310,6 +310,11 @@ std::map<std::string, int64_t> FleetView::StateBytes(absl::Time now) {
       [&](Database& db) { return view_tables::StateBytes(db, now); });
 }
 
+std::pair<int64_t, int64_t> FleetView::StateCounts(absl::Time now) {
+  return store()->Read<std::pair<int64_t, int64_t>>(
+      [&](Database& db) { return view_tables::StateCounts(db, now); });
+}
+
 std::map<std::string, ModelPace> FleetView::Paces() {
   return store()->Read<std::map<std::string, ModelPace>>(view_tables::Paces);
 }

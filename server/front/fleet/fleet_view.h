@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -95,6 +96,8 @@ class FleetView final : public LogReader {
   std::vector<std::string> ContinuedBy(const Key& key, absl::Time now, int most);
   // Of kept states, by tenant.
   std::map<std::string, int64_t> StateBytes(absl::Time now);
+  // How many there are, and how many have expired before their videos.
+  std::pair<int64_t, int64_t> StateCounts(absl::Time now);
   // By model.
   std::map<std::string, ModelPace> Paces();
 

@@ -255,6 +255,19 @@ absl::StatusOr<std::map<std::string, int64_t>> StateBytes(Database& db, absl::Ti
   return found;
 }
 
+absl::StatusOr<std::pair<int64_t, int64_t>> StateCounts(Database& db, absl::Time now) {
+  REEL_ASSIGN_OR_RETURN(
+      Statement * query,
+      db.Use("SELECT count(*) FILTER (WHERE state_expire_time > ?1), "
+             "count(*) FILTER (WHERE state_expire_time <= ?1) FROM videos INDEXED BY "
+             "videos_with_state WHERE state_bytes > 0 AND NOT deleted"));
+  std::pair<int64_t, int64_t> found;
+  REEL_RETURN_IF_ERROR(query->Int(NanosAt(now)).ForEachRow([&](const Statement& from) {
+    found = {from.GetInt(0), from.GetInt(1)};
+  }));
+  return found;
+}
+
 absl::StatusOr<std::map<std::string, ModelPace>> Paces(Database& db) {
   REEL_ASSIGN_OR_RETURN(Statement * query, db.Use("SELECT model, device_nanos, work FROM paces"));
   std::map<std::string, ModelPace> found;

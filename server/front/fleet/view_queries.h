@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,8 @@ absl::StatusOr<std::vector<std::string>> ContinuedBy(Database& db, const Key& ke
                                                      int most);
 // Bytes of states that can still be gone on from, by tenant.
 absl::StatusOr<std::map<std::string, int64_t>> StateBytes(Database& db, absl::Time now);
+// How many can be, and how many have expired before their videos.
+absl::StatusOr<std::pair<int64_t, int64_t>> StateCounts(Database& db, absl::Time now);
 absl::StatusOr<std::map<std::string, ModelPace>> Paces(Database& db);
 absl::StatusOr<FleetState> Dump(Database& db);
 

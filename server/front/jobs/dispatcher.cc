@@ -111,8 +111,10 @@ void Dispatcher::SetKernelsElsewhere(std::map<std::string, std::vector<std::stri
   Post([this, kernels = std::move(kernels)] { scheduler_.SetKernelsElsewhere(kernels); });
 }
 
-void Dispatcher::SetKeptStates(std::map<std::string, int64_t> bytes) {
-  Post([this, bytes = std::move(bytes)]() mutable { scheduler_.SetKeptStates(std::move(bytes)); });
+void Dispatcher::SetKeptStates(KeptStates states) {
+  Post([this, states = std::move(states)]() mutable {
+    scheduler_.SetKeptStates(std::move(states));
+  });
 }
 
 void Dispatcher::Validate(NewJob job, Answer<Video> done) {

@@ -54,7 +54,7 @@ class Dispatcher final : public WorkerEvents {
   // By model, what the devices of other servers have for it, serialised; all of it.
   void SetKernelsElsewhere(std::map<std::string, std::vector<std::string>> kernels);
   // Bytes of the states that videos of the log have kept, by tenant.
-  void SetKeptStates(std::map<std::string, int64_t> bytes);
+  void SetKeptStates(KeptStates states);
 
   // As of JobService; of videos those alone that have ended here.
   void Validate(NewJob job, Answer<Video> done);

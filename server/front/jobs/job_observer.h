@@ -24,6 +24,17 @@ struct ModelGauges {
   double oldest_wait_seconds = 0;          // of the job that has waited longest; 0: none waits
 };
 
+// Of a tenant that may keep so many bytes.
+struct TenantGauges {
+  std::string_view name;
+  int64_t stored_bytes = 0;
+  int64_t limit_bytes = 0;
+};
+
+// What came of the state that a video was to keep. No room: in its tenant's bytes. Too large: above
+// `state.max_bytes`, or with others on their way above twice that.
+enum class StateEnd { kKept, kNoRoom, kTooLarge, kFailed };
+
 struct QueueGauges {
   int queued = 0;
   int running = 0;
@@ -32,7 +43,12 @@ struct QueueGauges {
   double device_capacity_seconds = 0;  // what each ready device adds to it
   int64_t stored_bytes = 0;
   int64_t stored_limit_bytes = 0;
-  int64_t state_bytes = 0;  // of kept states, in a fleet of all of it
+  // Of kept states, in a fleet of all of it.
+  int64_t state_bytes = 0;
+  int64_t states = 0;
+  int64_t expired_states = 0;  // of videos that are kept longer
+  int64_t damaged_states = 0;  // found here so far
+  std::vector<TenantGauges> tenants;
   std::vector<ModelGauges> models;
 };
 
@@ -41,6 +57,7 @@ class JobObserver {
   virtual ~JobObserver() = default;
   // A job reached its end; `detached` tells the mode ("async" against "stream").
   virtual void JobEnded(const Video& video, bool detached) = 0;
+  virtual void StateEnded(StateEnd how) = 0;
   // What a step of the experiment's second arm takes against one of the first, once it has enough
   // videos, after each further one.
   virtual void StepsCompared(const std::string& experiment, const Ratio& ratio) = 0;

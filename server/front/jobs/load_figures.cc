@@ -96,7 +96,15 @@ QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
   const DiskUsage disk = ports_.media.Usage();
   gauges.stored_bytes = disk.stored_bytes;
   gauges.stored_limit_bytes = disk.limit_bytes;
-  gauges.state_bytes = state_.ledger.states();
+  const KeptStates& states = state_.ledger.states();
+  gauges.state_bytes = states.sum();
+  gauges.states = states.count;
+  gauges.expired_states = states.expired;
+  gauges.damaged_states = states.damaged;
+  for (const auto& [name, tenant] : state_.options.tenants) {
+    if (tenant.max_stored_bytes <= 0) continue;
+    gauges.tenants.push_back({name, state_.ledger.stored(name), tenant.max_stored_bytes});
+  }
   return gauges;
 }
 

@@ -97,8 +97,8 @@ class Scheduler {
   // Of a model that another server has.
   void LearnCard(const std::string& card);
   void SetKernelsElsewhere(const std::map<std::string, std::vector<std::string>>& kernels);
-  void SetKeptStates(std::map<std::string, int64_t> bytes) {
-    state_.ledger.SetStates(std::move(bytes));
+  void SetKeptStates(KeptStates states) {
+    state_.ledger.SetStates(std::move(states));
     gauges_stale_ = true;
   }
 

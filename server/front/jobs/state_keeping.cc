@@ -26,25 +26,26 @@ bool IsWanted(const Video& video) { return video.spec.keep_state.value_or(false)
 }  // namespace
 
 void StateKeeping::On(const WorkerReport& from, JobState piece) {
-  ActiveJob* const job = jobs_.FindAttempt(from.ref.job, from.ref.attempt);
+  ActiveJob* const job = ports_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
   // An attempt begins anew.
   if (piece.offset == 0) job->state.reset();
   if (job->state == nullptr) {
-    job->state = std::make_shared<StatePieces>(total_, options_.max_bytes);
+    job->state = std::make_shared<StatePieces>(total_, ports_.options.max_bytes);
   }
   job->state->Add(piece.offset, std::move(piece.bytes));
 }
 
 void StateKeeping::End(ActiveJob& job, const JobFinished& finished) {
   if (finished.state_size_bytes <= 0) return job.state.reset();
-  if (job.state == nullptr) job.state = std::make_shared<StatePieces>(total_, options_.max_bytes);
+  if (job.state == nullptr)
+    job.state = std::make_shared<StatePieces>(total_, ports_.options.max_bytes);
   job.state->End(finished.state_size_bytes, finished.state_sha256);
 }
 
 // Its file takes what it has, not what was reserved for it.
 absl::Status StateKeeping::CheckRoom(const ActiveJob& job, int64_t file) const {
-  const TenantBytes bytes = bytes_.Of(job.tenant);
+  const TenantBytes bytes = ports_.bytes.Of(job.tenant);
   const int64_t room = std::max<int64_t>(bytes.room() + job.reserved_bytes - file, 0);
   if (!bytes.limited() || job.state->size() <= room) return absl::OkStatus();
   return absl::ResourceExhaustedError(
@@ -54,24 +55,34 @@ absl::Status StateKeeping::CheckRoom(const ActiveJob& job, int64_t file) const {
 
 void StateKeeping::Keep(const ActiveJob& job, Video video, absl::AnyInvocable<void(Video)> done) {
   if (!IsWanted(video)) return done(std::move(video));
+  StateEnd end = StateEnd::kFailed;
   absl::Status why = absl::NotFoundError("its worker left none");
-  if (job.state != nullptr)
-    why = job.state->status().ok() ? CheckRoom(job, video.media.size_bytes) : job.state->status();
+  if (job.state != nullptr) {
+    why = job.state->status();
+    if (absl::IsResourceExhausted(why)) end = StateEnd::kTooLarge;
+    if (why.ok()) {
+      why = CheckRoom(job, video.media.size_bytes);
+      end = StateEnd::kNoRoom;
+    }
+  }
   if (!why.ok()) {
     TellNotKept(video, why);
+    ports_.observer.StateEnded(end);
     return done(std::move(video));
   }
   const std::shared_ptr<const StatePieces> state = job.state;
-  journal_.KeepState(job.id, job.epoch, video, state,
-                     thread_.Here<absl::Status>(
-                         [state, video, done = std::move(done)](const absl::Status& kept) mutable {
-                           if (kept.ok()) {
-                             video.kept = KeptState{state->size(), state->sha256()};
-                           } else {
-                             TellNotKept(video, kept);
-                           }
-                           done(std::move(video));
-                         }));
+  ports_.journal.KeepState(
+      job.id, job.epoch, video, state,
+      ports_.thread.Here<absl::Status>(
+          [this, state, video, done = std::move(done)](const absl::Status& kept) mutable {
+            if (kept.ok()) {
+              video.kept = KeptState{state->size(), state->sha256()};
+            } else {
+              TellNotKept(video, kept);
+            }
+            ports_.observer.StateEnded(kept.ok() ? StateEnd::kKept : StateEnd::kFailed);
+            done(std::move(video));
+          }));
 }
 
 }  // namespace reel::front

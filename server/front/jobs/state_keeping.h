@@ -8,6 +8,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "server/front/jobs/end_journal.h"
+#include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/state_pieces.h"
@@ -21,14 +22,16 @@ namespace reel::front {
 // Confined to the dispatcher's thread. What it is given outlives it.
 class StateKeeping {
  public:
-  StateKeeping(JobTable& jobs, const ByteQuota& bytes, EndJournal& journal, const OwnThread& thread,
-               const StateOptions& options)
-      : jobs_(jobs),
-        bytes_(bytes),
-        journal_(journal),
-        thread_(thread),
-        options_(options),
-        total_(std::make_shared<StatePieces::Total>(0)) {}
+  struct Ports {
+    JobTable& jobs;
+    const ByteQuota& bytes;
+    EndJournal& journal;
+    const OwnThread& thread;
+    const StateOptions& options;
+    JobObserver& observer;
+  };
+  explicit StateKeeping(const Ports& ports)
+      : ports_(ports), total_(std::make_shared<StatePieces::Total>(0)) {}
 
   void On(const WorkerReport& from, JobState piece);
   // The worker's last report of the job: what it has sent is all.
@@ -40,11 +43,7 @@ class StateKeeping {
  private:
   absl::Status CheckRoom(const ActiveJob& job, int64_t file) const;
 
-  JobTable& jobs_;
-  const ByteQuota& bytes_;
-  EndJournal& journal_;
-  const OwnThread& thread_;
-  const StateOptions& options_;
+  const Ports ports_;
   const std::shared_ptr<StatePieces::Total> total_;
 };
 

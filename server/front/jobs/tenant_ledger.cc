@@ -92,12 +92,12 @@ int64_t BytesOf(const std::map<std::string, int64_t>& bytes, const std::string& 
 }  // namespace
 
 int64_t TenantLedger::stored(const std::string& tenant) const {
-  return BytesOf(stored_, tenant) + BytesOf(states_, tenant);
+  return BytesOf(stored_, tenant) + BytesOf(states_.bytes, tenant);
 }
 
-int64_t TenantLedger::states() const {
+int64_t KeptStates::sum() const {
   int64_t sum = 0;
-  for (const auto& [tenant, bytes] : states_) sum += bytes;
+  for (const auto& [tenant, of_tenant] : bytes) sum += of_tenant;
   return sum;
 }
 

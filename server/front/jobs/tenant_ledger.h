@@ -38,15 +38,25 @@ std::optional<int64_t> ReservationFor(const OutputSize& output, int64_t conditio
 absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, int64_t needed,
                           const std::string& video);
 
+// Of kept states, all of them.
+struct KeptStates {
+  std::map<std::string, int64_t> bytes;  // by tenant
+  int64_t count = 0;
+  int64_t expired = 0;  // not counted above: of videos that are kept longer
+  int64_t damaged = 0;  // that could not be opened since the process began
+
+  int64_t sum() const;
+  friend bool operator==(const KeptStates&, const KeptStates&) = default;
+};
+
 // Confined to one thread. Times are of the monotonic clock.
 class TenantLedger {
  public:
   void AddStored(const std::string& tenant, int64_t bytes) { stored_[tenant] += bytes; }
-  // Bytes of kept states by tenant, all of them.
-  void SetStates(std::map<std::string, int64_t> states) { states_ = std::move(states); }
+  void SetStates(KeptStates states) { states_ = std::move(states); }
   // Of finished videos and their states.
   int64_t stored(const std::string& tenant) const;
-  int64_t states() const;
+  const KeptStates& states() const { return states_; }
 
   void AddDeviceSeconds(const std::string& tenant, double seconds, absl::Duration now);
   // In the last hour, to the minute.
@@ -58,7 +68,8 @@ class TenantLedger {
               absl::Time wall);
 
  private:
-  std::map<std::string, int64_t> stored_, states_;
+  std::map<std::string, int64_t> stored_;
+  KeptStates states_;
   // (minute, seconds), at most an hour of them.
   std::map<std::string, std::deque<std::pair<int64_t, double>>> used_;
 };

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/metrics/job_metrics.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "server/errors/error.h"
 #include "server/front/metrics/families.h"
 
 namespace reel::front {
+namespace {
+
+constexpr size_t kMaxTenants = 16;
+
+}  // namespace
+
 ExperimentMetrics::ExperimentMetrics(prometheus::Registry& registry,
                                      const std::vector<std::pair<std::string, std::string>>& arms)
     : step_ratio_(
@@ -73,6 +80,35 @@ void ExperimentMetrics::ShadowEnded(const ShadowResult& result) {
   if (result.outcome == ShadowOutcome::kDiffers) shadows->second.psnr_db->Observe(result.psnr_db);
 }
 
+StateMetrics::StateMetrics(prometheus::Registry& registry, const std::vector<std::string>& tenants)
+    : damaged_(CounterFamily(registry, "reel_damaged_states_total",
+                             "Kept states that could not be read as they were kept.")
+                   .Add({})),
+      stored_(GaugeFamily(registry, "reel_tenant_stored_bytes",
+                          "Bytes of a tenant's videos and kept states, where they are limited.")),
+      limits_(GaugeFamily(registry, "reel_tenant_stored_limit_bytes",
+                          "Bytes that the tenant may keep (max_stored_bytes).")),
+      tenants_(tenants.begin(), tenants.begin() + std::min(tenants.size(), kMaxTenants)) {
+  auto& family = CounterFamily(registry, "reel_states_total",
+                               "Videos that were to keep their state, by what came of it: no_room "
+                               "in their tenant's bytes, too_large for state.max_bytes.");
+  const std::array<const char*, kEnds> results = {"kept", "no_room", "too_large", "failed"};
+  for (size_t i = 0; i < kEnds; ++i) ends_[i] = &family.Add({{"result", results[i]}});
+}
+
+void StateMetrics::Ended(StateEnd how) { ends_[static_cast<size_t>(how)]->Increment(); }
+
+void StateMetrics::Set(const QueueGauges& gauges) {
+  const double more = static_cast<double>(gauges.damaged_states) - damaged_.Value();
+  if (more > 0) damaged_.Increment(more);
+  for (const TenantGauges& tenant : gauges.tenants) {
+    const std::string name(tenant.name);
+    if (!tenants_.contains(name)) continue;
+    stored_.Add({{"tenant", name}}).Set(static_cast<double>(tenant.stored_bytes));
+    limits_.Add({{"tenant", name}}).Set(static_cast<double>(tenant.limit_bytes));
+  }
+}
+
 void ExperimentMetrics::Ended(const Video& video, const std::string& outcome) {
   const auto found = arms_.find({video.spec.kernels.experiment, video.spec.kernels.arm});
   if (found == arms_.end()) return;
@@ -87,7 +123,7 @@ namespace {
 
 using prometheus::Registry;
 
-constexpr size_t kMaxTenants = 16, kMaxAdapters = 32;
+constexpr size_t kMaxAdapters = 32;
 constexpr char kOther[] = "other";
 
 template <typename T>
@@ -127,6 +163,10 @@ constexpr Figure<QueueGauges> kGauges[] = {
      [](const QueueGauges& now) { return static_cast<double>(now.stored_bytes); }},
     {"reel_kept_state_bytes", "Bytes of the states of videos, in a fleet of all servers'.",
      [](const QueueGauges& now) { return static_cast<double>(now.state_bytes); }},
+    {"reel_kept_states", "States of videos that others can go on from, in a fleet all servers'.",
+     [](const QueueGauges& now) { return static_cast<double>(now.states); }},
+    {"reel_expired_states", "Videos whose state has expired, and which are kept longer.",
+     [](const QueueGauges& now) { return static_cast<double>(now.expired_states); }},
     {"reel_result_store_limit_bytes", "Bytes that may be stored.",
      [](const QueueGauges& now) { return static_cast<double>(now.stored_limit_bytes); }},
 };
@@ -169,6 +209,7 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
     : refusals_(refusals),
       workers_(workers),
       experiments_(experiments),
+      states_(registry, tenants),
       cancel_duration_(HistogramFamily(registry, "reel_cancel_duration_seconds",
                                        "From the request to cancel to the free slot.")
                            .Add({}, buckets::Event())),
@@ -265,6 +306,8 @@ void JobMetrics::StepsCompared(const std::string& experiment, const Ratio& ratio
 
 void JobMetrics::ShadowEnded(const ShadowResult& result) { experiments_.ShadowEnded(result); }
 
+void JobMetrics::StateEnded(StateEnd how) { states_.Ended(how); }
+
 void JobMetrics::JobRefused(const absl::Status& why, bool detached) {
   refusals_.Refused(why, detached);
 }
@@ -297,6 +340,7 @@ void JobMetrics::WorkerLost(const std::string& worker, LossCause cause) {
 void JobMetrics::Gauges(const QueueGauges& gauges) {
   for (size_t i = 0; i < gauges_.size(); ++i) gauges_[i]->Set(kGauges[i].value(gauges));
   models_.Set(gauges.models);
+  states_.Set(gauges);
 }
 
 void JobMetrics::TimeLeftChecked(absl::Duration told, absl::Duration actual) {

@@ -57,6 +57,22 @@ class ExperimentMetrics {
   prometheus::Family<prometheus::Gauge>& step_ratio_;
 };
 
+// Series of kept states and of the bytes that tenants may keep.
+class StateMetrics {
+ public:
+  // `tenants`: as of JobMetrics.
+  StateMetrics(prometheus::Registry& registry, const std::vector<std::string>& tenants);
+  void Ended(StateEnd how);
+  void Set(const QueueGauges& gauges);
+
+ private:
+  static constexpr size_t kEnds = 4;
+  std::array<prometheus::Counter*, kEnds> ends_{};  // by StateEnd
+  prometheus::Counter& damaged_;
+  prometheus::Family<prometheus::Gauge>&stored_, &limits_;
+  std::set<std::string> tenants_;  // that have a label value of their own
+};
+
 // Series of videos and queues in jobs/.
 // Thread-safe, though jobs/ calls from one thread.
 class JobMetrics final : public JobObserver {
@@ -66,6 +82,7 @@ class JobMetrics final : public JobObserver {
              ExperimentMetrics& experiments, const std::vector<std::string>& tenants);
 
   void JobEnded(const Video& video, bool detached) override;
+  void StateEnded(StateEnd how) override;
   void StepsCompared(const std::string& experiment, const Ratio& ratio) override;
   void ShadowEnded(const ShadowResult& result) override;
   void JobRefused(const absl::Status& why, bool detached) override;
@@ -98,6 +115,7 @@ class JobMetrics final : public JobObserver {
   std::map<std::string, prometheus::Histogram*> stage_duration_;
   std::vector<prometheus::Counter*> finished_;  // a counter for each row of kFinished
   std::vector<prometheus::Gauge*> gauges_;      // of kGauges
+  StateMetrics states_;
   prometheus::Histogram& cancel_duration_;
   prometheus::Counter& restarted_;
   prometheus::Counter& preempted_;

@@ -134,10 +134,12 @@ void FleetNode::DeleteHere(const Key& key) {
 }
 
 void FleetNode::CountStates() {
-  std::map<std::string, int64_t> bytes = ports_.view.StateBytes(ports_.clock.Wall());
-  if (bytes == state_bytes_) return;
-  state_bytes_ = bytes;
-  ports_.jobs.SetKeptStates(std::move(bytes));
+  const absl::Time now = ports_.clock.Wall();
+  const auto [count, expired] = ports_.view.StateCounts(now);
+  KeptStates states = {ports_.view.StateBytes(now), count, expired, states_.damaged()};
+  if (states == kept_states_) return;
+  kept_states_ = states;
+  ports_.jobs.SetKeptStates(std::move(states));
 }
 
 void FleetNode::Tick(absl::Duration now) {

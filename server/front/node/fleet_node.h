@@ -121,8 +121,8 @@ class FleetNode {
   FleetReads reads_;
   StatusReport report_;
 
-  std::set<Key> deleting_;                      // in this server's own store
-  std::map<std::string, int64_t> state_bytes_;  // by tenant, as the dispatcher has it
+  std::set<Key> deleting_;  // in this server's own store
+  KeptStates kept_states_;  // as the dispatcher has it
   const absl::Duration started_;
   absl::Duration ticked_, last_up_;
   int64_t ticks_ = 0;

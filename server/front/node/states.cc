@@ -6,6 +6,7 @@
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/node/object_keys.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
@@ -78,9 +79,15 @@ void States::Fetch(const ViewVideo& video, const std::string& sha256,
                    absl::AnyInvocable<void(absl::StatusOr<Blob>)> done) {
   if (objects_ == nullptr) return done(NoStore());
   auto shared = std::make_shared<decltype(done)>(std::move(done));
+  const std::string& id = video.key.second;
   auto fetched =
-      ports_.thread.Here<absl::StatusOr<Blob>>([this, shared](absl::StatusOr<Blob> blob) {
+      ports_.thread.Here<absl::StatusOr<Blob>>([this, shared, id](absl::StatusOr<Blob> blob) {
         store_state_.Note(blob.status());
+        if (absl::IsDataLoss(blob.status())) {
+          ++damaged_;
+          Log(LogLevel::kError, "A kept state is damaged or gone",
+              {{"video", id}, {"error", blob.status()}});
+        }
         (*shared)(std::move(blob));
       });
   const std::string key =

@@ -44,6 +44,8 @@ class States {
   // DATA_LOSS: the store does not have it, or something else.
   void Fetch(const ViewVideo& video, const std::string& sha256,
              absl::AnyInvocable<void(absl::StatusOr<Blob>)> done);
+  // How many of those ended with DATA_LOSS.
+  int64_t damaged() const { return damaged_; }
 
  private:
   struct Upload {
@@ -64,6 +66,7 @@ class States {
   TaskPool* const uploads_;     // null without a store
   TaskPool* const reads_;       // null without a store
   StoreState& store_state_;
+  int64_t damaged_ = 0;
 };
 
 }  // namespace reel::front

@@ -29,6 +29,7 @@ EMPTY = {
     "Device memory": "a device with memory of its own",
     "What sharing steps gains": "a model that shares steps",
     "Certificate ends in": "TLS",
+    "Bytes of tenants": "a tenant with a limit",
 }
 PATIENCE = 20  # seconds
 CONFIG = """

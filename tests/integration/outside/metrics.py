@@ -34,6 +34,8 @@ LATER = {
     "reel_shared_step_apart_seconds_total": "a model that shares steps",
     "reel_shared_step_seconds_total": "a model that shares steps",
     "reel_step_left_out_jobs_total": "a device that loses by sharing",
+    "reel_tenant_stored_bytes": "a tenant with a limit",
+    "reel_tenant_stored_limit_bytes": "a tenant with a limit",
     "reel_tls_certificate_expiry_timestamp_seconds": "TLS",
 }
 

@@ -367,6 +367,7 @@ TEST(ViewTables, CountStatesUntilTheyExpireAndNameTheNewestOfThoseThatGoOn) {
   using Bytes = std::map<std::string, int64_t>;
   EXPECT_EQ(*view_tables::StateBytes(**db, at(49)), (Bytes{{"t", 15}, {"u", 9}}));
   EXPECT_EQ(*view_tables::StateBytes(**db, at(50)), (Bytes{{"t", 8}, {"u", 9}}));
+  EXPECT_EQ(*view_tables::StateCounts(**db, at(50)), (std::pair<int64_t, int64_t>(2, 1)));
   ASSERT_TRUE((*db)->Execute("UPDATE videos SET deleted = 1 WHERE requested = 2").ok());
   EXPECT_EQ(*view_tables::StateBytes(**db, at(50)), (Bytes{{"u", 9}}));
   EXPECT_EQ(*view_tables::ContinuedBy(**db, {"t", "v1"}, at(50), 9), (Ids{"v5", "v4"}));

@@ -12,6 +12,7 @@
 namespace reel::front {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -128,6 +129,8 @@ TEST_F(StateKeepingTest, AVideoSucceedsWithoutAStateThatDidNotArriveWhole) {
   Report(sent, JobState{7, "latents"});
   FinishWith(sent, "latentslatents");
   EXPECT_THAT(WhyNotKept(*large), HasSubstr("more than 8 bytes"));
+  EXPECT_THAT(observer.Get().states, ElementsAre(StateEnd::kFailed, StateEnd::kFailed,
+                                                 StateEnd::kFailed, StateEnd::kTooLarge));
   EXPECT_THAT(journal.left(), IsEmpty());
 }
 
@@ -139,6 +142,7 @@ TEST_F(StateKeepingTest, AVideoSucceedsWithoutAStateThatTheStoreDoesNotTake) {
   Report(sent, JobState{0, "latents"});
   FinishWith(sent, "latents");
   EXPECT_THAT(WhyNotKept(*job), HasSubstr("the disk is full"));
+  EXPECT_THAT(observer.Get().states, ElementsAre(StateEnd::kFailed));
 }
 
 TEST_F(StateKeepingTest, StatesThatAreOnTheirWayTogetherHoldTwiceTheLimit) {
@@ -190,16 +194,17 @@ TEST_F(StateKeepingTest, KeptStatesCountInTheirTenantsBytes) {
   Report(sent, JobState{0, std::string(994, 's')});
   FinishWith(sent, std::string(994, 's'));
   EXPECT_TRUE(WaitForState(*job, VideoState::kSucceeded).kept.has_value());
-  dispatcher->SetKeptStates({{"t", 990}, {"other", 5}});
+  dispatcher->SetKeptStates({{{"t", 990}, {"other", 5}}, 2});
   EXPECT_EQ(ReasonOf(Create(Draft()).status()), Reason::kTenantQuota);
   dispatcher->SetKeptStates({});
   JobPtr next = MustCreate(Draft());
   sent = Take();
   // A state for which there is no room does not cost its video.
-  dispatcher->SetKeptStates({{"t", 990}});
+  dispatcher->SetKeptStates({{{"t", 990}}, 1});
   Report(sent, JobState{0, std::string(500, 's')});
   FinishWith(sent, std::string(500, 's'));
   EXPECT_THAT(WhyNotKept(*next), HasSubstr("the tenant's limit of stored bytes leaves"));
+  EXPECT_THAT(observer.Get().states, ElementsAre(StateEnd::kKept, StateEnd::kNoRoom));
 }
 
 TEST_F(StateKeepingTest, APromotionIsSentWithTheStateThatItBeginsFromAndAgainToTheNextWorker) {

@@ -93,7 +93,7 @@ TEST(JobMetrics, EndsAreToldApart) {
 
 TEST(JobMetrics, ShowsTheQueue) {
   Metrics metrics({"1", "r", {}, {}});
-  metrics.jobs().Gauges({3, 2, 4.5, 120, 60, 1000, 5000, 700, {}});
+  metrics.jobs().Gauges({3, 2, 4.5, 120, 60, 1000, 5000, 700, 4, 1, 0, {}, {}});
   metrics.jobs().JobStarted(Ended(VideoState::kRunning), absl::Seconds(2));
   metrics.jobs().JobRestarted();
   metrics.jobs().JobPreempted();
@@ -108,11 +108,33 @@ TEST(JobMetrics, ShowsTheQueue) {
   EXPECT_EQ(ValueOf(text, "reel_result_store_bytes"), 1000);
   EXPECT_EQ(ValueOf(text, "reel_result_store_limit_bytes"), 5000);
   EXPECT_EQ(ValueOf(text, "reel_kept_state_bytes"), 700);
+  EXPECT_EQ(ValueOf(text, "reel_kept_states"), 4);
+  EXPECT_EQ(ValueOf(text, "reel_expired_states"), 1);
   EXPECT_EQ(ValueOf(text, "reel_queue_duration_seconds_sum{priority=\"normal\"}"), 2);
   EXPECT_EQ(ValueOf(text, "reel_restarted_jobs_total"), 1);
   EXPECT_EQ(ValueOf(text, "reel_preemptions_total"), 1);
   EXPECT_EQ(ValueOf(text, "reel_cancel_duration_seconds_count"), 1);
   EXPECT_EQ(ValueOf(text, "reel_draining"), 1);
+}
+
+TEST(JobMetrics, CountsWhatCameOfStatesAndHowNearTenantsAreToTheirLimits) {
+  Metrics metrics({"1", "r", {}, {"anna"}});
+  metrics.jobs().StateEnded(StateEnd::kKept);
+  metrics.jobs().StateEnded(StateEnd::kNoRoom);
+  metrics.jobs().StateEnded(StateEnd::kNoRoom);
+  QueueGauges gauges;
+  gauges.damaged_states = 3;
+  gauges.tenants = {{"anna", 900, 1000}, {"stranger", 1, 2}};
+  metrics.jobs().Gauges(gauges);
+  metrics.jobs().Gauges(gauges);
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, "reel_states_total{result=\"kept\"}"), 1);
+  EXPECT_EQ(ValueOf(text, "reel_states_total{result=\"no_room\"}"), 2);
+  EXPECT_EQ(ValueOf(text, "reel_states_total{result=\"too_large\"}"), 0);
+  EXPECT_EQ(ValueOf(text, "reel_damaged_states_total"), 3);
+  EXPECT_EQ(ValueOf(text, "reel_tenant_stored_bytes{tenant=\"anna\"}"), 900);
+  EXPECT_EQ(ValueOf(text, "reel_tenant_stored_limit_bytes{tenant=\"anna\"}"), 1000);
+  EXPECT_EQ(ValueOf(text, "reel_tenant_stored_bytes{tenant=\"stranger\"}"), -1);
 }
 
 TEST(JobMetrics, EstimatesAreJudged) {

@@ -217,6 +217,7 @@ TEST_F(KeptStatesTest, WhatCannotBeGoneOnFromIsRefusedBeforeAnythingIsQueued) {
   EXPECT_EQ(WhyRefused(alone, PromotionOf(draft)), Reason::kStateGone);
   ASSERT_TRUE(store_.Delete(KeyOf(draft)).ok());
   EXPECT_EQ(WhyRefused(alone, PromotionOf(draft)), Reason::kStateGone);
+  EXPECT_TRUE(Comes([&] { return alone.observer.Get().gauges.damaged_states == 2; }));
   store_.FailWith(absl::UnavailableError("away"));
   EXPECT_EQ(WhyRefused(alone, PromotionOf(draft)), Reason::kFleetUnavailable);
   EXPECT_EQ(alone.NumActive(), 0U);
