@@ -25,7 +25,7 @@ struct Session {
   std::string folder;   // its folder; empty: unknown
   std::string browser;  // the command that opens a link
   // Flag and file of each condition that is sent, for errors.
-  std::vector<std::string> conditions;
+  std::vector<std::string> conditions = {};
 
   // A client that shows its retries on the terminal.
   absl::StatusOr<std::unique_ptr<VideoClient>> Open();
