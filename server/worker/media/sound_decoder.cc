@@ -2,6 +2,7 @@
 #include "server/worker/media/sound_decoder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -93,23 +94,46 @@ absl::Status CheckFormat(const AVFrame& frame) {
       absl::StrCat("has ", channels, " channels; use 1 to ", kMostChannels));
 }
 
+// How many samples of a frame are before the file's begin. An edit list hides what a decoder needs
+// to start, and in a file of fragments libav leaves it in.
+int HiddenIn(const AVFrame& frame, AVRational time_base) {
+  if (frame.pts == AV_NOPTS_VALUE || frame.pts >= 0) return 0;
+  const double hidden = -static_cast<double>(frame.pts) * av_q2d(time_base) * frame.sample_rate;
+  return static_cast<int>(std::lround(std::clamp<double>(hidden, 0, frame.nb_samples)));
+}
+
+// The frame's planes of samples, without the first ones.
+std::array<const uint8_t*, kMostChannels> PlanesBehind(const AVFrame& frame, int hidden) {
+  const auto format = static_cast<AVSampleFormat>(frame.format);
+  const int channels = frame.ch_layout.nb_channels;
+  const bool is_planar = av_sample_fmt_is_planar(format) != 0;
+  const std::ptrdiff_t skipped = std::ptrdiff_t{hidden} * av_get_bytes_per_sample(format);
+  std::array<const uint8_t*, kMostChannels> planes = {};
+  for (int i = 0; i < (is_planar ? channels : 1); ++i) {
+    planes[static_cast<size_t>(i)] = frame.extended_data[i] + skipped * (is_planar ? 1 : channels);
+  }
+  return planes;
+}
+
 // Brings decoded frames to one rate. All must have the format of the first.
 class Resampler {
  public:
   explicit Resampler(const model::SoundFormat& format) : format_(format) {}
 
-  // A null frame: no more come.
-  absl::Status Add(const AVFrame* frame) {
+  // A null frame: no more come. The first `hidden` samples are left out.
+  absl::Status Add(const AVFrame* frame, int hidden = 0) {
     if (frame != nullptr) REEL_RETURN_IF_ERROR(TakeFormat(*frame));
     if (swr_ == nullptr) return absl::OkStatus();
-    const int room = swr_get_out_samples(swr_.get(), frame == nullptr ? 0 : frame->nb_samples);
+    const int given = frame == nullptr ? 0 : frame->nb_samples - hidden;
+    if (frame != nullptr && given == 0) return absl::OkStatus();
+    const int room = swr_get_out_samples(swr_.get(), given);
     if (room < 0) return BadSound("is broken");
     std::vector<float> samples(static_cast<size_t>(room) * static_cast<size_t>(channels_));
     auto* out = reinterpret_cast<uint8_t*>(samples.data());
-    const auto** in =
-        frame == nullptr ? nullptr : const_cast<const uint8_t**>(frame->extended_data);
+    std::array<const uint8_t*, kMostChannels> planes = {};
+    if (frame != nullptr) planes = PlanesBehind(*frame, hidden);
     const int count =
-        swr_convert(swr_.get(), &out, room, in, frame == nullptr ? 0 : frame->nb_samples);
+        swr_convert(swr_.get(), &out, room, frame == nullptr ? nullptr : planes.data(), given);
     if (count < 0) return BadSound("is broken");
     samples.resize(static_cast<size_t>(count) * static_cast<size_t>(channels_));
     for (const float sample : samples) {
@@ -196,7 +220,7 @@ class SoundReader {
       if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) break;
       if (code < 0) return BadSound("is damaged: a part of it cannot be decoded");
       REEL_RETURN_IF_ERROR(proceed());
-      REEL_RETURN_IF_ERROR(resampler_.Add(frame_.get()));
+      REEL_RETURN_IF_ERROR(resampler_.Add(frame_.get(), HiddenIn(*frame_, track_->time_base)));
     }
     return absl::OkStatus();
   }

@@ -175,6 +175,16 @@ TEST(DecodeSound, SurvivesBrokenFiles) {
   }
 }
 
+// What a decoder of AAC needs to start is no part of the sound.
+TEST(DecodeSound, LeavesOutWhatAFileOfFragmentsHides) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  const auto whole = DecodedSound(MakeSound(1, 16'000, 2, "-c:a aac", ".mp4"));
+  const auto fragments =
+      DecodedSound(MakeSound(1, 16'000, 2, "-c:a aac -movflags frag_keyframe+delay_moov", ".mp4"));
+  ASSERT_TRUE(whole.ok() && fragments.ok()) << whole.status() << fragments.status();
+  EXPECT_EQ((*fragments)->interleaved, (*whole)->interleaved);
+}
+
 TEST(DecodeConditions, BringsSoundsToTheLengthOfTheVideo) {
   if (!HaveFfmpeg()) GTEST_SKIP() << "SKIPPED: no ffmpeg";
   model::Condition condition;
