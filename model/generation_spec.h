@@ -15,10 +15,12 @@
 
 namespace reel::model {
 
-// Decoded pictures of a condition, as wide and high as the video: [num_frames, height, width, 3].
+// Decoded pictures of a condition: [num_frames, height, width, 3]. As wide and high as the video;
+// of a clip that is refined as the first pass.
 struct ConditionPixels {
   int width = 0, height = 0, num_frames = 0;
   std::vector<uint8_t> rgb;
+  bool is_cut = false;  // of a clip that is refined: it goes on behind the video's end
 };
 
 // Decoded sound of a condition, from the video's beginning to its end at most.
@@ -32,11 +34,16 @@ struct ConditionSound {
   }
 };
 
-// A picture or clip that a stretch of the video must follow, or the sound that all of it follows.
-// The bytes travel beside the spec, never in a log.
+// A picture or clip that a stretch of the video must follow, the sound that all of it follows, or
+// the clip that it is a refinement of. The bytes travel beside the spec, never in a log.
 struct Condition {
   enum class Kind { kImage, kVideo, kAudio };
+  enum class Use {
+    kFrames,  // the video's frames follow it
+    kRefine,  // it stands in place of a first pass (refinement.h)
+  };
   Kind kind = Kind::kImage;
+  Use use = Use::kFrames;
   int frame_index = 0;
   std::optional<double> strength;
   std::string content_type;
@@ -44,14 +51,19 @@ struct Condition {
   std::string sha256;                             // lower-case hex
   std::shared_ptr<const std::string> bytes;       // as sent; null if only the description is known
   std::shared_ptr<const ConditionPixels> pixels;  // set in the worker, by the decoder of `bytes`
-  std::shared_ptr<const ConditionSound> sound;    // likewise, in place of pixels
+  // Likewise, in place of pixels; of a clip that is refined beside them, where it has sound.
+  std::shared_ptr<const ConditionSound> sound;
+  // The sound of a clip that is refined as the video has it.
+  std::shared_ptr<const ConditionSound> carried_sound;
 
   bool is_sound() const { return kind == Kind::kAudio; }
+  bool is_refined() const { return use == Use::kRefine; }
 
   // Compares bytes by size and hash.
   friend bool operator==(const Condition& a, const Condition& b) {
-    return a.kind == b.kind && a.frame_index == b.frame_index && a.strength == b.strength &&
-           a.content_type == b.content_type && a.size_bytes == b.size_bytes && a.sha256 == b.sha256;
+    return a.kind == b.kind && a.use == b.use && a.frame_index == b.frame_index &&
+           a.strength == b.strength && a.content_type == b.content_type &&
+           a.size_bytes == b.size_bytes && a.sha256 == b.sha256;
   }
 };
 

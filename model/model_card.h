@@ -42,6 +42,8 @@ struct Pass {
   Ratio sides;
   bool guided = true;  // the request's guidance adds a row to each token
   int extra_rows = 0;  // further rows of each token, with or without guidance
+  // Of a second pass that can refine a clip: 1000 times the noise of each of its steps.
+  std::vector<double> timesteps = {};
 
   friend bool operator==(const Pass&, const Pass&) = default;
 };

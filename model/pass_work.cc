@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "model/first_step.h"
+#include "model/refinement.h"
 #include "model/spec_defaults.h"
 
 namespace reel::model {
@@ -71,6 +72,7 @@ int NumPasses(std::string_view preset, const ModelCard& card) {
 }
 
 std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& card) {
+  if (RefinedClipOf(resolved) != nullptr) return RefinementPasses(resolved, card);
   std::vector<PassWork> passes = AllPassesOf(resolved, card);
   const auto all = static_cast<int>(passes.size());
   // A request that no rule has checked yet makes one pass at least.

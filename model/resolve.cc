@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/adapter_rules.h"
+#include "model/refinement.h"
 #include "model/spec_defaults.h"
 #include "model/spec_rules.h"
 #include "model/utf8.h"
@@ -58,6 +59,7 @@ Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const Requ
     spec.num_inference_steps = 0;
   }
   FillExtension(spec);
+  FillRefinement(spec, card);
   GenerationSpec known;
   if (const Preset* preset = ChosenPreset(spec, card, violations)) FillFrom(known, preset->values);
   FillFrom(known, card.defaults);

@@ -12,6 +12,7 @@
 #include "model/continuation_rules.h"
 #include "model/own_sound.h"
 #include "model/pass_work.h"
+#include "model/refinement.h"
 
 namespace reel::model {
 namespace {
@@ -31,11 +32,13 @@ void CheckShape(const GenerationSpec& spec, const ModelCard& card, bool has_leng
                                  limits.max_size};
   const bool width = out.OnGrid("width", spec.width, side);
   const bool height = out.OnGrid("height", spec.height, side);
+  const bool refines = RefinedClipOf(spec) != nullptr;
+  const int most_frames = refines ? MostRefinedFrames(spec, card) : limits.max_frames;
   const bool frames = has_length && out.OnGrid("num_frames", spec.num_frames,
-                                               {card.temporal_multiple, 1, 1, limits.max_frames});
+                                               {card.temporal_multiple, 1, 1, most_frames});
   if (!width || !height || !frames) return;
   // A draft is refused if the video that it promises would be.
-  const std::vector<PassWork> passes = AllPassesOf(spec, card);
+  const std::vector<PassWork> passes = refines ? PassesOf(spec, card) : AllPassesOf(spec, card);
   const PassWork& largest = LargestOf(passes);
   if (largest.tokens <= limits.max_latent_tokens) return;
   const int64_t per_frame =
@@ -195,7 +198,9 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
   } else if (spec.condition_crf) {
     out.InRange("condition_crf", int64_t{*spec.condition_crf}, int64_t{0}, kMostCrf);
   }
-  CheckOptional("denoise_strength", spec.denoise_strength, known.denoise_strength, 1, out);
+  if (RefinedClipOf(spec) == nullptr) {
+    CheckOptional("denoise_strength", spec.denoise_strength, known.denoise_strength, 1, out);
+  }
   CheckOptional("image_condition_noise_scale", spec.image_condition_noise_scale,
                 known.image_condition_noise_scale, 1, out);
   CheckOptional("decode_timestep", spec.decode_timestep, known.decode_timestep, 1, out);
@@ -209,6 +214,7 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
   }
   CheckLoudness(spec, card, out);
   CheckPasses(spec, card, out);
+  CheckRefinement(spec, card, out);
   CheckProfile(spec, card, out);
   CheckCache(spec.cache, card.defaults.cache, out);
   CheckConditionsAgainstCard(spec, card, out);

@@ -36,7 +36,7 @@ absl::Status FrameReader::Read(absl::FunctionRef<bool(int, model::RgbImage)> tak
   int index = 0;
   const absl::Status decoded = worker::DecodeClip(
       bytes_, kMostPixels, [] { return absl::OkStatus(); },
-      [&](model::RgbImage image) { return take(index++, std::move(image)); });
+      [&](worker::ClipPicture picture) { return take(index++, std::move(picture.image)); });
   if (decoded.ok()) return decoded;
   return absl::InvalidArgumentError(absl::StrCat(path_, " ", decoded.message()));
 }

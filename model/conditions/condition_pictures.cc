@@ -70,19 +70,40 @@ absl::Status Check(const GenerationSpec& spec, size_t index, int latent, Conditi
                                               : CheckFirstOfALatent(spec, index, latent);
 }
 
-// [1, 3, frames, H, W] in -1..1, in the size of `pass`.
-at::Tensor Pixels(const ConditionPixels& source, int frames, PictureSize pass,
-                  at::ScalarType dtype) {
+// [frames, 3, H, W] in 0..1.
+at::Tensor Unit(const ConditionPixels& source, int64_t first, int64_t frames) {
   at::Tensor bytes = at::empty({frames, source.height, source.width, 3}, at::kByte);
-  std::copy_n(source.rgb.data(), bytes.numel(), bytes.data_ptr<uint8_t>());
-  at::Tensor unit = (bytes.to(at::kFloat) / 255.0).permute({0, 3, 1, 2}).contiguous();
-  if (pass.width != source.width || pass.height != source.height) {
-    unit = at::_upsample_bilinear2d_aa(unit, {pass.height, pass.width}, /*align_corners=*/false);
-  }
+  const int64_t skipped = first * source.height * source.width * 3;
+  std::copy_n(source.rgb.data() + skipped, bytes.numel(), bytes.data_ptr<uint8_t>());
+  return (bytes.to(at::kFloat) / 255.0).permute({0, 3, 1, 2}).contiguous();
+}
+
+// [1, 3, frames, H, W] in -1..1.
+at::Tensor AsClip(const at::Tensor& unit, at::ScalarType dtype) {
   return (unit.transpose(0, 1).unsqueeze(0).contiguous() * 2.0 - 1.0).to(dtype);
 }
 
+// [1, 3, frames, H, W] in -1..1, in the size of `pass`.
+at::Tensor Pixels(const ConditionPixels& source, int frames, PictureSize pass,
+                  at::ScalarType dtype) {
+  at::Tensor unit = Unit(source, 0, frames);
+  if (pass.width != source.width || pass.height != source.height) {
+    unit = at::_upsample_bilinear2d_aa(unit, {pass.height, pass.width}, /*align_corners=*/false);
+  }
+  return AsClip(unit, dtype);
+}
+
 }  // namespace
+
+at::Tensor FramesOf(const ConditionPixels& clip, int64_t first, int64_t count,
+                    at::ScalarType dtype) {
+  const int64_t last = clip.num_frames - 1;
+  const int64_t begin = std::min(first, last), own = std::min(count, clip.num_frames - begin);
+  const at::Tensor pixels = AsClip(Unit(clip, begin, own), dtype);
+  if (own == count) return pixels;
+  const at::Tensor still = pixels.slice(2, own - 1).expand({1, 3, count - own, -1, -1});
+  return at::cat({pixels, still}, 2);
+}
 
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
                                                            PictureSize pass, int frames_per_latent,
@@ -113,7 +134,7 @@ GenerationSpec WithoutPixels(GenerationSpec spec) {
   for (Condition& condition : spec.conditions) {
     condition.bytes = nullptr;
     condition.pixels = nullptr;
-    condition.sound = nullptr;
+    condition.sound = condition.carried_sound = nullptr;
   }
   return spec;
 }

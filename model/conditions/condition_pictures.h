@@ -27,6 +27,11 @@ struct PictureCondition {
   double strength = 1;
 };
 
+// So many frames of a clip from `first` on, [1, 3, count, H, W] in -1..1. Behind its end the last
+// one stands still.
+at::Tensor FramesOf(const ConditionPixels& clip, int64_t first, int64_t count,
+                    at::ScalarType dtype);
+
 // Scales pixels to the pass's size if that differs from the video's. INVALID_ARGUMENT names the
 // condition and the rule. Refused are a size other than the video's, and a place outside the clip
 // or not among `places`.

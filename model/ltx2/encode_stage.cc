@@ -14,6 +14,7 @@
 #include "model/ltx2/presets.h"
 #include "model/ltx2/second_pass.h"
 #include "model/own_sound.h"
+#include "model/refinement.h"
 #include "model/text/text_notices.h"
 
 namespace reel::model::ltx2 {
@@ -57,29 +58,43 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
   REEL_RETURN_IF_ERROR(CheckShape(spec));
   REEL_RETURN_IF_ERROR(model_.prompts.CheckLength(spec.max_text_tokens));
   // A second pass encodes the pictures anew.
-  const bool once = SecondPassOf(spec).empty() || spec.stop_after_pass.has_value();
+  const bool once = SecondPassOf(spec).empty() || spec.stop_after_pass.has_value() ||
+                    RefinedClipOf(spec) != nullptr;
   auto mine = std::make_unique<Ltx2Generation>(once ? WithoutPixels(spec) : spec, model_.device);
   if (const Condition* const own = OwnSoundOf(spec)) {
     if (own->sound == nullptr) return absl::InvalidArgumentError("a sound has no decoded samples");
     mine->own_sound = own->sound;
   }
-  REEL_RETURN_IF_ERROR(PlanPasses(*mine));
-  REEL_ASSIGN_OR_RETURN(mine->mode, ModeOf(spec));
-  REEL_ASSIGN_OR_RETURN(mine->conditions, model_.ConditionsOf(spec, mine->sizes.video));
-  mine->added_frames = AddedFrames(mine->conditions, model_.vae_config.temporal_compression);
+  REEL_RETURN_IF_ERROR(PlanClip(spec, *mine));
   REEL_RETURN_IF_ERROR(CheckTokens(*mine));
-  DenoiseState& state = mine->state;
-  REEL_ASSIGN_OR_RETURN(state.schedule,
-                        ScheduleOf(spec, model_.scheduler, mine->TokensOf(mine->sizes.video)));
-  state.guidance = GuidanceOf(spec);
-  state.sampler = SamplerOf(spec);
+  const DenoiseState& state = mine->state;
   if (state.guidance.uses_negative()) {
     mine->unread.push_back(spec.negative_prompt.value_or(""));
   }
   mine->unread.push_back(spec.prompt);
   AddNotices(*mine);
   if (auto notice = OwnSoundNotice(spec)) mine->texts.notices.push_back(*std::move(notice));
+  for (Notice& notice : RefinementNotices(spec)) mine->texts.notices.push_back(std::move(notice));
   return mine;
+}
+
+absl::Status EncodeStage::PlanClip(const GenerationSpec& spec, Ltx2Generation& mine) const {
+  if (RefinedClipOf(spec) != nullptr) {
+    const Stretch first = RefinementWindows(spec, card_).front();
+    GenerationSpec window = mine.spec;
+    window.num_frames = static_cast<int>(first.end - first.begin - 1) * card_.temporal_multiple + 1;
+    REEL_ASSIGN_OR_RETURN(const LatentSizes sizes, SizesOf(window, PassesOf(spec, card_).front()));
+    return PlanRefinement(model_, card_, spec, sizes, mine);
+  }
+  REEL_RETURN_IF_ERROR(PlanPasses(mine));
+  REEL_ASSIGN_OR_RETURN(mine.mode, ModeOf(spec));
+  REEL_ASSIGN_OR_RETURN(mine.conditions, model_.ConditionsOf(spec, mine.sizes.video));
+  mine.added_frames = AddedFrames(mine.conditions, model_.vae_config.temporal_compression);
+  REEL_ASSIGN_OR_RETURN(mine.state.schedule,
+                        ScheduleOf(spec, model_.scheduler, mine.TokensOf(mine.sizes.video)));
+  mine.state.guidance = GuidanceOf(spec);
+  mine.state.sampler = SamplerOf(spec);
+  return absl::OkStatus();
 }
 
 absl::Status EncodeStage::PlanPasses(Ltx2Generation& mine) const {
@@ -110,7 +125,8 @@ absl::Status EncodeStage::CheckTokens(const Ltx2Generation& mine) const {
 void EncodeStage::AddNotices(Ltx2Generation& mine) const {
   const GenerationSpec& spec = mine.spec;
   const bool far = spec.frame_rate < kLeastSpeechRate || spec.frame_rate > kMostSpeechRate;
-  if (far && spec.sound.value_or(true)) {
+  const bool carries = mine.refined && mine.refined->carried_sound != nullptr;
+  if (far && !carries && spec.sound.value_or(true)) {
     mine.texts.notices.push_back(
         {"FRAME_RATE_HURTS_SPEECH",
          absl::StrCat("Speech is best at about 24 frames a second; it may suffer at ",
@@ -195,12 +211,13 @@ absl::Status EncodeStage::Next(Ltx2Generation& mine, const Ops& ops) const {
   }
   if (mine.connected.size() < mine.unread.size()) return ReadText(mine, ops);
   if (mine.own_sound != nullptr) {
-    mine.held.sound =
-        LatentsOfSound(model_.sound.vae(), *mine.own_sound, mine.sizes.audio, model_.device);
+    const int64_t latents = mine.refined ? mine.refined->sound.size(2) : mine.sizes.audio;
+    mine.held.sound = LatentsOfSound(model_.sound.vae(), *mine.own_sound, latents, model_.device);
     mine.own_sound.reset();
     return absl::OkStatus();
   }
   if (mine.made.has_value()) return GoOn(mine, ops);
+  if (mine.refined.has_value() && !mine.ready) return Refine(mine, ops);
   if (mine.encoded.size() < mine.conditions.size()) {
     const PictureCondition& next = mine.conditions[mine.encoded.size()];
     mine.encoded.push_back(EncodeCondition(ops, model_, next, mine.mode));
@@ -294,6 +311,26 @@ absl::Status EncodeStage::GoOn(Ltx2Generation& mine, const Ops& ops) const {
   mine.connected.clear();
   mine.unread.clear();
   mine.made.reset();
+  mine.ready = true;
+  return absl::OkStatus();
+}
+
+absl::Status EncodeStage::Refine(Ltx2Generation& mine, const Ops& ops) const {
+  if (!EncodeRefined(ops, model_, mine)) return absl::OkStatus();
+  const at::Tensor scales = PlaceAdapters(model_.adapter_shelf.get(), mine.state.adapters);
+  mine.generator = GeneratorOf(mine.spec);
+  const auto options = at::TensorOptions(model_.device).dtype(at::kFloat);
+  StreamTokens none = {
+      at::zeros({1, mine.sizes.video.tokens(), mine.sizes.video_channels}, options),
+      at::zeros({1, mine.sizes.audio, mine.sizes.audio_channels * mine.sizes.mel_bins}, options)};
+  DenoiseState begun =
+      StateOf(ops.WithAdapters(scales), model_.transformer, Joined(mine.connected), std::move(none),
+              VideoPlaces(model_.transformer.config(), mine.sizes.video, mine.spec.frame_rate));
+  begun.step_generator = GeneratorOf(mine.spec, kStepSeed);
+  SetState(mine, std::move(begun));
+  BeginWindow(model_, mine);
+  mine.connected.clear();
+  mine.unread.clear();
   mine.ready = true;
   return absl::OkStatus();
 }

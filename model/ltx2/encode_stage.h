@@ -24,13 +24,16 @@ class EncodeStage {
   // holds. FAILED_PRECONDITION names what does not fit.
   absl::Status Restore(Ltx2Generation& generation, const PassState& made) const;
   // One bounded piece: a text, the sound or a condition at a time, then the noise, which makes it
-  // ready. A promotion begins its second pass in place of conditions and noise.
+  // ready. A promotion begins its second pass in place of conditions and noise, and so does a
+  // refinement, whose clip is encoded in pieces.
   absl::Status Next(Ltx2Generation& generation, const Ops& ops) const;
 
  private:
   absl::Status CheckShape(const GenerationSpec& spec) const;
   absl::StatusOr<LatentSizes> SizesOf(const GenerationSpec& spec, const PassWork& pass) const;
   absl::Status PlanPasses(Ltx2Generation& generation) const;
+  // Passes, conditions and schedule; of a refinement its windows.
+  absl::Status PlanClip(const GenerationSpec& spec, Ltx2Generation& generation) const;
   // That no pass has more tokens than the model takes, with those that conditions add.
   absl::Status CheckTokens(const Ltx2Generation& generation) const;
   void AddNotices(Ltx2Generation& generation) const;
@@ -43,6 +46,8 @@ class EncodeStage {
   void Begin(Ltx2Generation& generation, const Ops& ops) const;
   // The second pass, from the first that was restored.
   absl::Status GoOn(Ltx2Generation& generation, const Ops& ops) const;
+  // One piece of the clip that is refined, then its first window.
+  absl::Status Refine(Ltx2Generation& generation, const Ops& ops) const;
   // Replaces the generation's state, but for what Plan has set of it.
   void SetState(Ltx2Generation& generation, DenoiseState begun) const;
 

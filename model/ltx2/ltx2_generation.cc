@@ -21,6 +21,21 @@ StreamTables Moved(const StreamTables& tables, at::Device where) {
 
 }  // namespace
 
+int Ltx2Generation::later_steps() const {
+  if (refined) return static_cast<int>(refined->windows_left()) * state.schedule.steps();
+  return goes_on() ? second_pass->schedule.steps() : 0;
+}
+
+at::Tensor Ltx2Generation::PictureLatents() const {
+  if (refined) return RefinedPictures(*this).to(device);
+  return UnpackLatents(state.latents.video.slice(1, 0, sizes.video.tokens()), sizes.video);
+}
+
+at::Tensor Ltx2Generation::SoundLatents() const {
+  if (refined) return RefinedSound(*this).to(device);
+  return UnpackAudio(state.latents.audio, sizes.mel_bins);
+}
+
 int64_t Ltx2Generation::rows() const {
   const bool next_is_second = goes_on() && (made.has_value() || (ready && state.is_done()));
   if (next_is_second) return TokensOf(second_pass->sizes.video);

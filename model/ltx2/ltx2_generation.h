@@ -16,6 +16,7 @@
 #include "model/ltx2/conditioning.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/prompts.h"
+#include "model/ltx2/refined_clip.h"
 
 namespace reel::model::ltx2 {
 
@@ -32,7 +33,7 @@ class Ltx2Generation final : public FamilyGeneration {
       : FamilyGeneration(std::move(resolved), model_device) {}
 
   PassSteps pass() const override { return {state.step, state.schedule.steps()}; }
-  int later_steps() const override { return goes_on() ? second_pass->schedule.steps() : 0; }
+  int later_steps() const override;
   int64_t rows() const override;
   int64_t audio_tokens() const override { return sizes.audio; }
   TextFacts text_facts() const override { return texts; }
@@ -40,12 +41,8 @@ class Ltx2Generation final : public FamilyGeneration {
     return {{state.latents.video, state.latents.audio}, step()};
   }
   // Without the tokens that conditions add.
-  at::Tensor PictureLatents() const override {
-    return UnpackLatents(state.latents.video.slice(1, 0, sizes.video.tokens()), sizes.video);
-  }
-  at::Tensor SoundLatents() const override {
-    return UnpackAudio(state.latents.audio, sizes.mel_bins);
-  }
+  at::Tensor PictureLatents() const override;
+  at::Tensor SoundLatents() const override;
   std::map<std::string, at::Generator> generators() const override {
     return {{kGenerator, generator}, {kStepGenerator, state.step_generator}};
   }
@@ -65,6 +62,7 @@ class Ltx2Generation final : public FamilyGeneration {
   DenoiseState state;
   std::optional<PlannedPass> second_pass;  // until it begins; of a draft only planned
   std::optional<MadePasses> made;          // of a promotion: the first pass, until it is taken
+  std::optional<RefinedClip> refined;      // in place of all that
   HeldLatents held;                        // of an extension or a retake; the request's own sound
   at::Generator generator;                 // the request's own, in the reference's order of draws
 

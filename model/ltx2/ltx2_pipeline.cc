@@ -68,7 +68,10 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return encode_stage().Next(Mine(generation), ops);
   }
   absl::Status BeginPass(FamilyGeneration& generation, const Ops& ops) override {
-    return BeginSecondPass(ops, *model_, Mine(generation));
+    Ltx2Generation& mine = Mine(generation);
+    if (!mine.refined) return BeginSecondPass(ops, *model_, mine);
+    BeginWindow(*model_, mine);
+    return absl::OkStatus();
   }
 
   // On a CPU a video's bits must not depend on who else is there: libraries add in an order that
@@ -113,8 +116,12 @@ class Ltx2Pipeline final : public FamilyPipeline {
   }
 
   absl::Status PushSound(FamilyGeneration& generation, const Ops&, FrameSink& sink) override {
+    const auto& refined = Mine(generation).refined;
+    if (refined && refined->carried_sound != nullptr) {
+      return sink.PushSamples({card().sound, refined->carried_sound->interleaved});
+    }
     REEL_ASSIGN_OR_RETURN(const at::Tensor samples,
-                          model_->sound.Samples(Mine(generation).state.latents.audio));
+                          model_->sound.Samples(PackAudio(generation.SoundLatents())));
     const at::Tensor interleaved = samples.t().contiguous();
     return sink.PushSamples(
         {card().sound,

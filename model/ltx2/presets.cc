@@ -58,7 +58,8 @@ Preset InTwoPasses(Preset preset, Ratio upsampled) {
   preset.passes = {{.sides = {upsampled.denominator, upsampled.numerator}},
                    {.steps = static_cast<int>(std::size(kSecondPassSteps)),
                     .sides = upsampled,
-                    .guided = false}};
+                    .guided = false,
+                    .timesteps = {std::begin(kSecondPassSteps), std::end(kSecondPassSteps)}}};
   return preset;
 }
 

@@ -58,6 +58,7 @@ json ConditionOf(json condition) {
   const auto kind = static_cast<Condition::Kind>(condition.value("kind", 0));
   condition.erase("kind");
   condition[FieldOf(kind)] = "";
+  if (condition.contains("use")) condition["use"] = "CONDITION_USE_REFINE";
   return condition;
 }
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "model/own_sound.h"
+#include "model/refinement.h"
 
 namespace reel::model {
 namespace {
@@ -37,6 +38,10 @@ std::vector<float> Hum(double seconds) {
 
 std::vector<float> SoundOf(const GenerationSpec& resolved) {
   std::vector<float> samples = Hum(resolved.num_frames / resolved.frame_rate);
+  const Condition* const refined = RefinedClipOf(resolved);
+  if (refined != nullptr && refined->carried_sound != nullptr) {
+    return refined->carried_sound->interleaved;
+  }
   const Condition* const own = OwnSoundOf(resolved);
   if (own == nullptr || own->sound == nullptr) return samples;
   const std::vector<float>& brought = own->sound->interleaved;

@@ -16,6 +16,7 @@
 #include "kernels/dispatch/device_gone.h"
 #include "model/own_sound.h"
 #include "model/pass_work.h"
+#include "model/refinement.h"
 #include "model/testcard/clip_codes.h"
 #include "model/testcard/faults.h"
 #include "model/testcard/frame_pixels.h"
@@ -59,6 +60,7 @@ class TestCardGeneration final : public Generation {
   }
   TextFacts text_facts() const override {
     TextFacts facts;
+    facts.notices = RefinementNotices(spec);
     if (auto notice = OwnSoundNotice(spec)) facts.notices.push_back(*std::move(notice));
     return facts;
   }
@@ -111,7 +113,9 @@ void DrawPinned(const GenerationSpec& spec, const FileSize& size, int frame,
   const int rows = CodeLayoutOf(size.width, size.height).top;
   for (const Condition& condition : spec.conditions) {
     const ConditionPixels* const pixels = condition.pixels.get();
-    const int at = frame - condition.frame_index;
+    int at = frame - condition.frame_index;
+    // The last frame of a clip that is refined stands still.
+    if (pixels != nullptr && condition.is_refined()) at = std::min(at, pixels->num_frames - 1);
     if (pixels == nullptr || at < 0 || at >= pixels->num_frames) continue;
     for (int y = 0; y < rows; ++y) {
       for (int x = 0; x < size.width; ++x) {

@@ -20,7 +20,8 @@ Preset Named(const char* name, int width, int height, int frames, int steps) {
 // Half as wide and high first, then two steps at the video's size.
 Preset TwoPass() {
   Preset preset = Named("two-pass", 256, 192, 25, 4);
-  preset.passes = {{.sides = {1, 2}}, {.steps = 2, .sides = {2, 1}, .guided = false}};
+  preset.passes = {{.sides = {1, 2}},
+                   {.steps = 2, .sides = {2, 1}, .guided = false, .timesteps = {900, 500}}};
   return preset;
 }
 

@@ -49,6 +49,7 @@ const std::string& BytesOf(const v1::Condition& proto) {
 model::Condition ConditionFromProto(const v1::Condition& proto) {
   model::Condition condition;
   condition.kind = KindOf(proto);
+  if (proto.use() == v1::CONDITION_USE_REFINE) condition.use = model::Condition::Use::kRefine;
   condition.frame_index = proto.frame_index();
   if (proto.has_strength()) condition.strength = proto.strength();
   const std::string& bytes = BytesOf(proto);
@@ -81,6 +82,7 @@ void SetCondition(const model::Condition& condition, bool with_bytes, v1::Condit
       proto.set_audio(std::move(bytes));
       break;
   }
+  if (condition.is_refined()) proto.set_use(v1::CONDITION_USE_REFINE);
   proto.set_frame_index(condition.frame_index);
   if (condition.strength) proto.set_strength(*condition.strength);
   proto.set_content_type(condition.content_type);

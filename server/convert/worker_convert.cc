@@ -36,6 +36,7 @@ worker::v1::Pass PassToProto(const model::Pass& pass) {
   proto.set_sides_denominator(pass.sides.denominator);
   proto.set_guided(pass.guided);
   proto.set_extra_rows(pass.extra_rows);
+  proto.mutable_timesteps()->Add(pass.timesteps.begin(), pass.timesteps.end());
   return proto;
 }
 
@@ -44,7 +45,8 @@ model::Pass PassFromProto(const worker::v1::Pass& proto) {
           .by_strength = proto.by_strength(),
           .sides = {.numerator = proto.sides_numerator(), .denominator = proto.sides_denominator()},
           .guided = proto.guided(),
-          .extra_rows = proto.extra_rows()};
+          .extra_rows = proto.extra_rows(),
+          .timesteps = {proto.timesteps().begin(), proto.timesteps().end()}};
 }
 
 std::vector<model::FixedAdapter> AdaptersFromProto(

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/program/condition_file.h"
@@ -21,16 +22,16 @@ model::RequestLimits RenderLimits() {
 
 namespace {
 
-absl::Status ReadSoundFile(RenderOptions& options) {
-  if (options.sound.empty()) return absl::OkStatus();
+// A file that is named by a flag of its own. An empty path: none.
+absl::Status ReadOne(const std::string& path, model::Condition condition,
+                     std::vector<model::Condition>& conditions) {
+  if (path.empty()) return absl::OkStatus();
   REEL_ASSIGN_OR_RETURN(std::string bytes,
-                        ReadConditionFile(options.sound, RenderLimits().max_condition_bytes));
-  model::Condition condition;
-  condition.kind = model::Condition::Kind::kAudio;
+                        ReadConditionFile(path, RenderLimits().max_condition_bytes));
   condition.size_bytes = static_cast<int64_t>(bytes.size());
   condition.sha256 = Sha256Hex(bytes);
   condition.bytes = std::make_shared<const std::string>(std::move(bytes));
-  options.spec.conditions.push_back(std::move(condition));
+  conditions.push_back(std::move(condition));
   return absl::OkStatus();
 }
 
@@ -49,7 +50,12 @@ absl::Status ReadConditionFiles(RenderOptions& options) {
     condition.bytes = std::make_shared<const std::string>(std::move(bytes));
     options.spec.conditions.push_back(std::move(condition));
   }
-  return ReadSoundFile(options);
+  model::Condition refined, sound;
+  refined.kind = model::Condition::Kind::kVideo;
+  refined.use = model::Condition::Use::kRefine;
+  REEL_RETURN_IF_ERROR(ReadOne(options.refined_clip, refined, options.spec.conditions));
+  sound.kind = model::Condition::Kind::kAudio;
+  return ReadOne(options.sound, sound, options.spec.conditions);
 }
 
 }  // namespace reel::render

@@ -167,9 +167,8 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   }
   const auto plan = catalog.Plan(resolved.spec.kernels.profile, resolved.spec.kernels.variants);
   if (!plan.ok()) return Report(console, plan.status(), kInvalid);
-  worker::DecodeLimits decode;
-  decode.sound = (*pipeline)->card().own_sound;
-  decode.max_pixels = RenderLimits().max_condition_pixels;
+  const auto decode = worker::DecodeLimits::For(resolved.spec, (*pipeline)->card(),
+                                                RenderLimits().max_condition_pixels);
   const absl::Status decoded = worker::DecodeConditions(resolved.spec, decode, interrupted);
   if (!decoded.ok()) return Report(console, decoded, ExitCodeOf(decoded));
   auto file = PartFile::Open(options.output, PartFile::Mode::kScratch);

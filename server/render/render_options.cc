@@ -74,6 +74,9 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--decode-timestep", spec.decode_timestep, "0..1");
   app.add_option("--decode-noise-scale", spec.decode_noise_scale,
                  "0..1; unset without a preset: the decode timestep");
+  app.add_option("--denoise-strength", spec.denoise_strength,
+                 "0..1, how much of the schedule runs over given latents; with --refine how much "
+                 "noise the clip gets");
   app.add_option("--image-condition-noise-scale", spec.image_condition_noise_scale,
                  "0..1, noise on fully pinned frames while they are denoised");
   app.add_option("--cache-threshold", spec.cache.threshold,
@@ -326,6 +329,9 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
+  app.add_option("--refine", options.refined_clip,
+                 "An MP4 of any origin that the second pass of a preset of two refines, in place "
+                 "of the first; --denoise-strength: how much of it is made anew");
   app.add_option("--sound", options.sound,
                  "A WAV, FLAC, MP3 or MP4 whose sound the video has and its pictures follow");
   app.add_option(

@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::Status status = reel::worker::DecodeClip(
       std::string(reinterpret_cast<const char*>(data), size), kMaxPixels,
       [] { return absl::OkStatus(); },
-      [&frames](const reel::model::RgbImage& picture) {
+      [&frames](const reel::worker::ClipPicture& shown) {
+        const reel::model::RgbImage& picture = shown.image;
         const int64_t pixels = int64_t{picture.width} * picture.height;
         if (pixels <= 0 || pixels > kMaxPixels) std::abort();
         if (picture.pixels.size() != static_cast<size_t>(pixels) * 3) std::abort();

@@ -80,9 +80,8 @@ void Engine::Impl::CarryOut(Assignment& command) {
   job->planned_rows = model::PassesOf(job->spec, job->pipeline->card()).front().rows;
   job->deadline = SteadyNow() + command.time_left;
   if (!job->spec.conditions.empty()) {
-    DecodeLimits limits;
-    limits.max_pixels = options_.limits.max_condition_pixels;
-    limits.sound = job->pipeline->card().own_sound;
+    const auto limits =
+        DecodeLimits::For(job->spec, job->pipeline->card(), options_.limits.max_condition_pixels);
     job->conditions =
         std::make_unique<ConditionDecoder>(job->spec, limits, [this] { inbox_.Wake(); });
   }

@@ -55,7 +55,7 @@ void Engine::Impl::Create(HeldJob& job) {
   // The generation has copied what it needs of them.
   for (model::Condition& condition : job.spec.conditions) {
     condition.pixels = nullptr;
-    condition.sound = nullptr;
+    condition.sound = condition.carried_sound = nullptr;
     if (!KeepsBytesOfConditions(job.spec)) condition.bytes = nullptr;
   }
   job.phase = Phase::kBegin;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/worker/media/clip_decoder.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -91,7 +92,7 @@ class ClipReader {
       : format_(std::move(format)), track_(track), decoder_(std::move(decoder)), cap_(cap) {}
 
   absl::Status Read(absl::FunctionRef<absl::Status()> proceed,
-                    absl::FunctionRef<bool(model::RgbImage)> take) {
+                    absl::FunctionRef<bool(ClipPicture)> take) {
     packet_.reset(av_packet_alloc());
     frame_.reset(av_frame_alloc());
     if (!packet_ || !frame_) return absl::InternalError("Out of memory for a clip");
@@ -121,7 +122,7 @@ class ClipReader {
 
   // False: no more pictures are wanted.
   absl::StatusOr<bool> TakeDecoded(absl::FunctionRef<absl::Status()> proceed,
-                                   absl::FunctionRef<bool(model::RgbImage)> take) {
+                                   absl::FunctionRef<bool(ClipPicture)> take) {
     for (;;) {
       const int code = avcodec_receive_frame(decoder_.get(), frame_.get());
       if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return true;
@@ -131,9 +132,23 @@ class ClipReader {
       }
       REEL_RETURN_IF_ERROR(proceed());
       REEL_ASSIGN_OR_RETURN(model::RgbImage image, RgbOfFrame(*frame_, kScalerFlags, scaler_));
+      ClipPicture picture = Timed();
+      picture.image = Uprighted(std::move(image), OrientationOf(*track_));
       ++pictures_;
-      if (!take(Uprighted(std::move(image), OrientationOf(*track_)))) return false;
+      if (!take(std::move(picture))) return false;
     }
+  }
+
+  // When the frame is shown: never before the one in front of it, whatever the file says.
+  ClipPicture Timed() {
+    const double each = track_->avg_frame_rate.num > 0 ? 1 / av_q2d(track_->avg_frame_rate) : 0;
+    double at = last_ + (pictures_ > 0 ? each : 0);
+    if (frame_->best_effort_timestamp != AV_NOPTS_VALUE) {
+      at = static_cast<double>(frame_->best_effort_timestamp) * av_q2d(track_->time_base);
+    }
+    if (pictures_ == 0) first_ = at;
+    last_ = pictures_ == 0 ? at : std::max(at, last_);
+    return {.image = {}, .begin = last_ - first_, .end = last_ - first_ + each};
   }
 
   const ContainerPtr format_;
@@ -144,13 +159,14 @@ class ClipReader {
   AvFramePtr frame_;
   SwsContextPtr scaler_;
   int pictures_ = 0;
+  double first_ = 0, last_ = 0;  // seconds
 };
 
 }  // namespace
 
 absl::Status DecodeClip(const std::string& bytes, int64_t max_pixels,
                         absl::FunctionRef<absl::Status()> proceed,
-                        absl::FunctionRef<bool(model::RgbImage)> take) {
+                        absl::FunctionRef<bool(ClipPicture)> take) {
   REEL_ASSIGN_OR_RETURN(const auto input, MemoryInput::Open(bytes));
   REEL_ASSIGN_OR_RETURN(ContainerPtr format, OpenMp4(input->io()));
   AVStream* const track = ChooseTrack(*format, AVMEDIA_TYPE_VIDEO);

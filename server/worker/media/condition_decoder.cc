@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/worker/media/condition_decoder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -8,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/own_sound.h"
+#include "model/refinement.h"
 #include "server/worker/media/clip_decoder.h"
 #include "server/worker/media/picture_compression.h"
 #include "server/worker/media/picture_decoder.h"
@@ -28,6 +31,11 @@ size_t MaxBlockBytes(int64_t max_pixels) {
   constexpr size_t kLeast = size_t{64} << 20;
   return kLeast + 8 * static_cast<size_t>(max_pixels);
 }
+
+// The longest clip at half of 1920x1088, and its sound. A frame of 1920x1080 took 63 ms to decode
+// and scale (two cores that others used, 2026-11-30).
+constexpr int64_t kMostRefinedBytes = int64_t{1280} << 20;
+constexpr absl::Duration kMostRefinedTime = absl::Minutes(4);
 
 // The time and memory used by a request's conditions so far.
 class Budget {
@@ -66,18 +74,22 @@ class Budget {
 // The decoded pictures of one condition.
 class Pictures {
  public:
-  Pictures(const model::GenerationSpec& spec, Budget& budget) : budget_(budget) {
-    pixels_->width = spec.width;
-    pixels_->height = spec.height;
+  Pictures(const model::FileSize& size, Budget& budget) : budget_(budget) {
+    pixels_->width = size.width;
+    pixels_->height = size.height;
   }
 
-  absl::Status Add(const model::RgbImage& image) {
-    const model::RgbImage scaled = ScaleLanczos(image, pixels_->width, pixels_->height);
+  model::RgbImage Scaled(const model::RgbImage& image) const {
+    return ScaleLanczos(image, pixels_->width, pixels_->height);
+  }
+  absl::Status AddScaled(const model::RgbImage& scaled) {
     REEL_RETURN_IF_ERROR(budget_.Take(scaled.pixels.size()));
     pixels_->rgb.insert(pixels_->rgb.end(), scaled.pixels.begin(), scaled.pixels.end());
     ++pixels_->num_frames;
     return absl::OkStatus();
   }
+  absl::Status Add(const model::RgbImage& image) { return AddScaled(Scaled(image)); }
+  void SetCut() { pixels_->is_cut = true; }
   int count() const { return pixels_->num_frames; }
   std::shared_ptr<const model::ConditionPixels> Finish() { return std::move(pixels_); }
 
@@ -90,16 +102,76 @@ absl::Status AddClip(const std::string& bytes, int most, Budget& budget, Picture
   absl::Status added;
   REEL_RETURN_IF_ERROR(DecodeClip(
       bytes, budget.max_pixels(), [&] { return budget.Proceed(); },
-      [&](const model::RgbImage& image) {
-        added = pictures.Add(image);
+      [&](const ClipPicture& picture) {
+        added = pictures.Add(picture.image);
         return added.ok() && pictures.count() < most;
       }));
   return added;
 }
 
+// Turns pictures, each shown for a while, into frames of a rate. Each begins at the frame that is
+// nearest.
+class FramesAtRate {
+ public:
+  FramesAtRate(const model::GenerationSpec& spec, Pictures& pictures)
+      : rate_(spec.frame_rate), most_(spec.num_frames), pictures_(pictures) {}
+
+  // False: the video is full.
+  absl::StatusOr<bool> Add(const ClipPicture& picture) {
+    const int begin = FrameAt(picture.begin);
+    REEL_RETURN_IF_ERROR(RepeatUntil(begin));
+    if (picture.begin * rate_ > most_ - kSameFrame) {
+      pictures_.SetCut();
+      return false;
+    }
+    if (begin >= most_) return true;  // half a frame before the video's end
+    shown_ = pictures_.Scaled(picture.image);
+    end_ = std::max(FrameAt(picture.end), begin + 1);
+    return true;
+  }
+  absl::Status Finish() { return RepeatUntil(std::min(end_, most_)); }
+
+ private:
+  int FrameAt(double seconds) const {
+    const double nearest = std::floor(seconds * rate_ + 0.5 + kSameFrame);
+    return static_cast<int>(std::clamp(nearest, 0.0, most_ + 1.0));
+  }
+  absl::Status RepeatUntil(int frame) {
+    while (pictures_.count() < std::min(frame, most_)) {
+      REEL_RETURN_IF_ERROR(pictures_.AddScaled(shown_));
+    }
+    return absl::OkStatus();
+  }
+
+  static constexpr double kSameFrame = 1e-3;
+
+  const double rate_;
+  const int most_;
+  Pictures& pictures_;
+  model::RgbImage shown_;
+  int end_ = 0;  // of what is shown, in frames
+};
+
+absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> DecodeRefined(
+    const model::GenerationSpec& spec, const std::string& bytes, const model::FileSize& size,
+    Budget& budget) {
+  Pictures pictures(size, budget);
+  FramesAtRate frames(spec, pictures);
+  absl::StatusOr<bool> more = true;
+  REEL_RETURN_IF_ERROR(DecodeClip(
+      bytes, budget.max_pixels(), [&] { return budget.Proceed(); },
+      [&](const ClipPicture& picture) {
+        more = frames.Add(picture);
+        return more.ok() && *more;
+      }));
+  REEL_RETURN_IF_ERROR(more.status());
+  REEL_RETURN_IF_ERROR(frames.Finish());
+  return pictures.Finish();
+}
+
 absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> DecodePixels(
     const model::GenerationSpec& spec, const model::Condition& condition, Budget& budget) {
-  Pictures pictures(spec, budget);
+  Pictures pictures({spec.width, spec.height}, budget);
   if (condition.kind == model::Condition::Kind::kVideo) {
     const int room = spec.num_frames - condition.frame_index;
     if (room < 1) return absl::InvalidArgumentError("begins after the video's last frame");
@@ -126,13 +198,29 @@ absl::StatusOr<std::shared_ptr<const model::ConditionSound>> DecodeSoundOf(
   return DecodeSound(*condition.bytes, format, samples, [&] { return budget.Proceed(); });
 }
 
-absl::Status Decode(const model::GenerationSpec& spec, const model::SoundFormat& format,
-                    Budget& budget, model::Condition& condition) {
+// The sound of a clip that is refined: as the model hears it, and as the video has it.
+absl::Status DecodeSoundsOf(const model::GenerationSpec& spec, const DecodeLimits& limits,
+                            Budget& budget, model::Condition& clip) {
+  const bool silent = !spec.sound.value_or(false) || model::OwnSoundOf(spec) != nullptr;
+  if (silent || !limits.carried_sound.exists() || !HasSound(*clip.bytes)) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(clip.carried_sound,
+                        DecodeSoundOf(spec, clip, limits.carried_sound, budget));
+  if (!limits.sound.exists()) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(clip.sound, DecodeSoundOf(spec, clip, limits.sound, budget));
+  return absl::OkStatus();
+}
+
+absl::Status Decode(const model::GenerationSpec& spec, const DecodeLimits& limits, Budget& budget,
+                    model::Condition& condition) {
   if (condition.pixels != nullptr || condition.sound != nullptr) return absl::OkStatus();
   if (condition.bytes == nullptr) return absl::FailedPreconditionError("has no data");
   REEL_RETURN_IF_ERROR(budget.Proceed());
   if (condition.is_sound()) {
-    REEL_ASSIGN_OR_RETURN(condition.sound, DecodeSoundOf(spec, condition, format, budget));
+    REEL_ASSIGN_OR_RETURN(condition.sound, DecodeSoundOf(spec, condition, limits.sound, budget));
+  } else if (condition.is_refined()) {
+    REEL_ASSIGN_OR_RETURN(condition.pixels,
+                          DecodeRefined(spec, *condition.bytes, limits.refined, budget));
+    return DecodeSoundsOf(spec, limits, budget, condition);
   } else {
     REEL_ASSIGN_OR_RETURN(condition.pixels, DecodePixels(spec, condition, budget));
   }
@@ -140,6 +228,19 @@ absl::Status Decode(const model::GenerationSpec& spec, const model::SoundFormat&
 }
 
 }  // namespace
+
+DecodeLimits DecodeLimits::For(const model::GenerationSpec& resolved, const model::ModelCard& card,
+                               int64_t max_pixels) {
+  DecodeLimits limits;
+  limits.max_pixels = max_pixels;
+  limits.sound = card.own_sound;
+  if (model::RefinedClipOf(resolved) == nullptr) return limits;
+  limits.carried_sound = card.sound;
+  limits.refined = model::RefinedClipSize(resolved, card);
+  limits.max_bytes = kMostRefinedBytes;
+  limits.max_time = kMostRefinedTime;
+  return limits;
+}
 
 absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
                               const std::atomic<bool>& stop) {
@@ -150,7 +251,7 @@ absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& l
   Budget budget(limits, stop);
   std::vector<model::Condition> decoded = spec.conditions;
   for (size_t i = 0; i < decoded.size(); ++i) {
-    const absl::Status status = Decode(spec, limits.sound, budget, decoded[i]);
+    const absl::Status status = Decode(spec, limits, budget, decoded[i]);
     if (status.ok()) continue;
     return absl::Status(status.code(), absl::StrCat("A condition cannot be used: conditions[", i,
                                                     "] ", status.message()));

@@ -16,11 +16,19 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "model/generation_spec.h"
+#include "model/model_card.h"
+#include "model/pass_work.h"
 
 namespace reel::worker {
 
 struct DecodeLimits {
+  // Of a resolved request of this model.
+  static DecodeLimits For(const model::GenerationSpec& resolved, const model::ModelCard& card,
+                          int64_t max_pixels);
+
   model::SoundFormat sound = {};                // that sounds are brought to
+  model::SoundFormat carried_sound = {};        // the same of clips that are refined
+  model::FileSize refined = {};                 // that those are scaled to
   int64_t max_pixels = 16'000'000;              // most pixels of a picture, before scaling
   int64_t max_bytes = int64_t{1} << 30;         // most bytes of all conditions, after scaling
   absl::Duration max_time = absl::Seconds(60);  // most time for all conditions
@@ -28,9 +36,11 @@ struct DecodeLimits {
 
 // Sets `pixels` or `sound` of every condition of `spec` that has none, scaled to its width and
 // height as the reference does (picture_scaler.h). Pictures, not clips, are first compressed by its
-// `condition_crf`. A clip or a sound is read up to the video's end. INVALID_ARGUMENT names the
-// condition and its problem; FAILED_PRECONDITION: its bytes are missing; CANCELLED soon after
-// `stop` is true. On an error `spec` is unchanged.
+// `condition_crf`. A clip or a sound is read up to the video's end. Of a clip that is refined the
+// frames are those shown at the video's frame rate. Its sound is decoded unless the request has
+// none or one of its own. INVALID_ARGUMENT names the condition and its problem;
+// FAILED_PRECONDITION: its bytes are missing; CANCELLED soon after `stop` is true. On an error
+// `spec` is unchanged.
 absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
                               const std::atomic<bool>& stop);
 

@@ -261,4 +261,11 @@ absl::StatusOr<std::shared_ptr<const model::ConditionSound>> DecodeSound(
   return sound;
 }
 
+bool HasSound(const std::string& bytes) {
+  const auto input = MemoryInput::Open(bytes);
+  if (!input.ok()) return false;
+  const auto container = OpenContainer((*input)->io(), DemuxerFor(model::SoundFile::kMp4));
+  return container.ok() && ChooseTrack(**container, AVMEDIA_TYPE_AUDIO) != nullptr;
+}
+
 }  // namespace reel::worker

@@ -22,4 +22,7 @@ absl::StatusOr<std::shared_ptr<const model::ConditionSound>> DecodeSound(
     const std::string& bytes, const model::SoundFormat& format, int64_t max_samples,
     absl::FunctionRef<absl::Status()> proceed);
 
+// Whether an MP4 file has a track of sound. False for what cannot be read at all.
+bool HasSound(const std::string& bytes);
+
 }  // namespace reel::worker

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -164,6 +165,56 @@ TEST_F(RenderLtx2, ADraftWithSoundAndItsPromotionGiveTheFileOfTheWholeFilm) {
     run(film, "whole" + kind);
     EXPECT_EQ(folder_.Read("promoted" + kind), folder_.Read("whole" + kind)) << kind;
   }
+}
+
+TEST_F(RenderLtx2, RefinesAClipOfAnotherModelAndCarriesItsSoundOver) {
+  ASSERT_EQ(Render("clip.mp4").status, 0);
+  const auto clip = reel::testing::Decode(folder_.Read("clip.mp4"));
+  ASSERT_TRUE(clip.ok()) << clip.status();
+  const model::ltx2::TinyFolder model("2.3", model::ltx2::Scheduler::kStatic);
+  model.AddUpsampler("x2");
+  const auto refine = [&](const std::string& output, std::vector<std::string> extra = {}) {
+    std::vector<std::string> arguments = {"--model",           model.path(),
+                                          "--dtype",           "fp32",
+                                          "--refine",          folder_.File("clip.mp4"),
+                                          "--prompt",          "a sharp fox",
+                                          "--width",           "192",
+                                          "--height",          "128",
+                                          "--num-frames",      "17",
+                                          "--frame-rate",      "25",
+                                          "--max-text-tokens", "64",
+                                          "--output",          folder_.File(output)};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    return RunWith(std::move(arguments));
+  };
+  auto done = refine("exact.safetensors");
+  ASSERT_EQ(done.status, 0) << done.errors;
+  const auto exact = model::WeightSet::OpenFile(folder_.File("exact.safetensors"));
+  ASSERT_TRUE(exact.ok()) << exact.status();
+  EXPECT_EQ(exact->Find("frames")->entry->shape, (std::vector<int64_t>{17, 128, 192, 3}));
+  const std::vector<float> wave = Floats(*exact, "wave");
+  const size_t samples = wave.size() / 2;
+  ASSERT_GE(samples, size_t{kSampleRate} * 17 / 25);
+  ASSERT_LE(samples, clip->sound.size() / 2);
+  for (size_t i = 0; i < 2 * samples; ++i) {
+    // Louder than a file may be.
+    ASSERT_EQ(wave[i / 2 + i % 2 * samples], std::clamp(clip->sound[i], -1.0F, 1.0F)) << i;
+  }
+  done = refine("film.mp4");
+  ASSERT_EQ(done.status, 0) << done.errors;
+  const auto film = reel::testing::Decode(folder_.Read("film.mp4"));
+  ASSERT_TRUE(film.ok()) << film.status();
+  EXPECT_EQ(film->luma.size(), 17U);
+  EXPECT_EQ(film->luma.at(0).size(), size_t{192} * 128);
+  EXPECT_EQ(film->sample_rate, kSampleRate);
+  EXPECT_EQ(refine("weak.mp4", {"--denoise-strength", "0.3"}).status, 0);
+  EXPECT_NE(folder_.Read("weak.mp4"), folder_.Read("film.mp4"));
+  done = refine("none.mp4", {"--denoise-strength", "1"});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_THAT(done.errors, HasSubstr("denoise_strength"));
+  done = refine("none.mp4", {"--condition", folder_.File("clip.mp4")});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_THAT(done.errors, HasSubstr("conditions[0].video"));
 }
 
 }  // namespace

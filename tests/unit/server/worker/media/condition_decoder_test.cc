@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <random>
 #include <string>
@@ -238,6 +239,105 @@ TEST(ConditionDecoder, MayBeAbandonedAtAnyTime) {
     ConditionDecoder decoder(Spec({Picture(OnePixel()), Picture("broken")}), {}, [] {});
     decoder.Abandon();
   }
+}
+
+// A clip of `seconds` whose frames are grey, one shade brighter each, at a rate of its own.
+std::string GreyClip(int frames, int rate, const std::string& sound = "",
+                     const std::string& size = "96x64") {
+  return MakeWithFfmpeg("-f lavfi -i nullsrc=size=" + size + ":rate=" + std::to_string(rate) +
+                            ",format=gray,geq=lum=16+4*N " + sound + " -frames:v " +
+                            std::to_string(frames) + " -pix_fmt yuv420p -c:v libx264 -qp 0",
+                        ".mp4");
+}
+
+model::GenerationSpec RefinementOf(std::string bytes, int frames, double rate) {
+  model::GenerationSpec spec = Spec({Clip(std::move(bytes))});
+  spec.conditions[0].use = model::Condition::Use::kRefine;
+  spec.num_frames = frames;
+  spec.frame_rate = rate;
+  spec.sound = true;
+  return spec;
+}
+
+DecodeLimits RefinedTo(int width, int height) {
+  DecodeLimits limits;
+  limits.refined = {width, height};
+  limits.sound = {.sample_rate = 16'000, .channels = 2};
+  limits.carried_sound = {.sample_rate = 48'000, .channels = 2};
+  return limits;
+}
+
+// Which of the clip's frames each of the video's is.
+std::vector<int> Shown(const model::ConditionPixels& pixels) {
+  std::vector<int> shown;
+  const size_t each = pixels.rgb.size() / static_cast<size_t>(pixels.num_frames);
+  for (size_t at = 0; at < pixels.rgb.size(); at += each) {
+    shown.push_back(static_cast<int>(std::lround((pixels.rgb[at] - 16) / 4.0)));
+  }
+  return shown;
+}
+
+TEST(DecodeRefined, ShowsAClipAtTheVideosRateAndTheFirstPasssSize) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  struct Case {
+    int frames, rate;
+    double video_rate;
+    int video_frames;
+    std::vector<int> shown;
+    bool is_cut;
+  };
+  for (const Case& one : {Case{9, 24, 24, 9, {0, 1, 2, 3, 4, 5, 6, 7, 8}, false},
+                          Case{9, 12, 24, 9, {0, 0, 1, 1, 2, 2, 3, 3, 4}, true},
+                          Case{3, 12, 24, 9, {0, 0, 1, 1, 2, 2}, false},
+                          Case{18, 48, 24, 9, {0, 2, 4, 6, 8, 10, 12, 14, 16}, false},
+                          Case{12, 30, 25, 9, {0, 1, 2, 4, 5, 6, 7, 8, 10}, true},
+                          Case{20, 24, 24, 9, {0, 1, 2, 3, 4, 5, 6, 7, 8}, true}}) {
+    model::GenerationSpec spec = RefinementOf(GreyClip(one.frames, one.rate, "", "160x90"),
+                                              one.video_frames, one.video_rate);
+    const absl::Status status = Decode(spec, RefinedTo(48, 32));
+    ASSERT_TRUE(status.ok()) << status;
+    const model::ConditionPixels& pixels = *spec.conditions[0].pixels;
+    EXPECT_EQ(pixels.width, 48);
+    EXPECT_EQ(pixels.height, 32);
+    EXPECT_EQ(Shown(pixels), one.shown) << one.rate << " to " << one.video_rate;
+    EXPECT_EQ(pixels.is_cut, one.is_cut) << one.rate << " to " << one.video_rate;
+    EXPECT_THAT(spec.conditions[0].carried_sound, IsNull());
+  }
+}
+
+TEST(DecodeRefined, TakesTheClipsSoundUnlessTheVideoHasNoneOrItsOwn) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  const std::string clip =
+      GreyClip(24, 24, "-f lavfi -i sine=frequency=440:sample_rate=48000:duration=1 -c:a aac");
+  model::GenerationSpec spec = RefinementOf(clip, 25, 24);
+  ASSERT_TRUE(Decode(spec, RefinedTo(48, 32)).ok());
+  ASSERT_NE(spec.conditions[0].carried_sound, nullptr);
+  EXPECT_EQ(spec.conditions[0].carried_sound->format.sample_rate, 48'000);
+  // ffmpeg ends a file with its pictures, a packet or six before a second.
+  EXPECT_GT(spec.conditions[0].carried_sound->samples(), 40'000);
+  EXPECT_LE(spec.conditions[0].carried_sound->samples(), 50'000);
+  EXPECT_EQ(spec.conditions[0].sound->format.sample_rate, 16'000);
+  EXPECT_EQ(spec.conditions[0].pixels->num_frames, 24);
+  DecodeLimits deaf = RefinedTo(48, 32);
+  deaf.sound = {};
+  spec = RefinementOf(clip, 25, 24);
+  ASSERT_TRUE(Decode(spec, deaf).ok());
+  EXPECT_NE(spec.conditions[0].carried_sound, nullptr) << "a model without an encoder of sound";
+  EXPECT_THAT(spec.conditions[0].sound, IsNull());
+  spec = RefinementOf(clip, 25, 24);
+  spec.sound = false;
+  ASSERT_TRUE(Decode(spec, RefinedTo(48, 32)).ok());
+  EXPECT_THAT(spec.conditions[0].carried_sound, IsNull());
+}
+
+TEST(DecodeRefined, HoldsTheLimitsOfAllConditions) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  const std::string slow = GreyClip(2, 1);
+  DecodeLimits limits = RefinedTo(48, 32);
+  limits.max_bytes = int64_t{48} * 32 * 3 * 10;
+  EXPECT_THAT(ErrorOf(RefinementOf(slow, 33, 24), limits), HasSubstr("conditions[0] is too large"))
+      << "a frame that stands still counts each time";
+  EXPECT_THAT(ErrorOf(RefinementOf("no clip", 9, 24), limits), HasSubstr("is not an MP4 clip"));
 }
 
 }  // namespace

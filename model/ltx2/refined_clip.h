@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clip of any origin in place of a film's first pass: encoded, upsampled, and refined by the
+// second pass, window for window.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/bridge/ops.h"
+#include "model/generation_spec.h"
+#include "model/held_stretch.h"
+#include "model/ltx2/ltx2_model.h"
+#include "model/ltx2/stream_latents.h"
+#include "model/model_card.h"
+
+namespace reel::model::ltx2 {
+
+class Ltx2Generation;
+
+// On the host.
+struct RefinedClip {
+  std::shared_ptr<const ConditionPixels> pixels;        // until they are encoded
+  std::shared_ptr<const ConditionSound> carried_sound;  // null: the film has the model's
+  std::vector<Stretch> windows;                         // of latent frames, and of sound
+  std::vector<Stretch> sound_windows;
+  size_t window = 0;  // that is under way
+  std::vector<at::Tensor> encoded;
+  // [1, C, F, h, w] and [1, C, A, bins], normalised. So many of their first latents are made or
+  // held, and stay.
+  at::Tensor pictures, sound;
+  int64_t pictures_made = 0, sound_made = 0;
+
+  size_t windows_left() const { return windows.size() - window - 1; }
+};
+
+// Sets the sizes and the schedule of the generation, and what it refines, from a resolved request
+// with decoded pixels. `window`: the sizes of each. INVALID_ARGUMENT names what does not fit.
+absl::Status PlanRefinement(const Ltx2Model& model, const ModelCard& card,
+                            const GenerationSpec& spec, const LatentSizes& window,
+                            Ltx2Generation& generation);
+
+// Encodes the next piece of the clip; upsamples it behind the last one. True: it is done.
+bool EncodeRefined(const Ops& ops, const Ltx2Model& model, Ltx2Generation& generation);
+
+// Begins the first window once texts and clip are encoded, or the one behind a window that is done.
+// Its latents get noise, but for those that the window before has made, which are held. The
+// generation changes at the end only.
+void BeginWindow(const Ltx2Model& model, Ltx2Generation& generation);
+
+// The clip's latents with those of the window that is under way, on the host.
+at::Tensor RefinedPictures(const Ltx2Generation& generation);
+at::Tensor RefinedSound(const Ltx2Generation& generation);
+
+}  // namespace reel::model::ltx2
