@@ -135,6 +135,12 @@ void CheckEnums(const v1::VideoSpec& spec, Violations& out) {
     out.push_back({"spec.encoding.origin", absl::StrCat("must be an Origin, 0..3: ",
                                                         encoding.origin(), "; the nearest is 3")});
   }
+  for (int i = 0; i < spec.conditions_size(); ++i) {
+    const v1::ConditionUse use = spec.conditions(i).use();
+    if (v1::ConditionUse_IsValid(use)) continue;
+    out.push_back({absl::StrCat("spec.conditions[", i, "].use"),
+                   absl::StrCat("must be a ConditionUse, 0, 1 or 3: ", use, "; the nearest is 1")});
+  }
 }
 
 const char* BeginName(const v1::Source& source) {

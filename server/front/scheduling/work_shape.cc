@@ -6,6 +6,7 @@
 
 #include "model/held_stretch.h"
 #include "model/own_sound.h"
+#include "model/refinement.h"
 
 namespace reel::front {
 
@@ -25,6 +26,11 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
     shape.previews = shape.steps() / resolved.preview.every_steps;
   }
   shape.condition_pixels = model::NumPictures(resolved) * last.width * last.height;
+  if (model::RefinedClipOf(resolved) != nullptr) {
+    // All of its frames are encoded.
+    const model::FileSize clip = model::RefinedClipSize(resolved, card);
+    shape.condition_pixels = int64_t{clip.width} * clip.height * resolved.num_frames;
+  }
   shape.memory_formula = model::PeakMemoryOf(card.memory, shape.passes, shape.frame_pixels);
   return shape;
 }

@@ -120,13 +120,15 @@ TEST(NewJobFrom, ListsEveryViolationAtOnceWithThoseOfTheSpec) {
   (*request.mutable_labels())[""] = "x";
   request.mutable_spec()->mutable_encoding()->set_speed(static_cast<v1::EncodingSpeed>(77));
   request.mutable_spec()->mutable_encoding()->set_origin(static_cast<v1::Origin>(4));
+  request.mutable_spec()->add_conditions()->set_use(static_cast<v1::ConditionUse>(2));
   request.mutable_spec()->set_prompt(std::string(9000, 'a'));
   const auto job = NewJobFrom(request, kAsker, {}, {});
   EXPECT_EQ(job.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ReasonOf(job.status()), Reason::kInvalidRequest);
   const auto fields = Fields(job.status());
-  for (const char* field : {"request_id", "priority", "timeout", "labels[\"\"]",
-                            "spec.encoding.speed", "spec.encoding.origin", "spec.prompt"}) {
+  for (const char* field :
+       {"request_id", "priority", "timeout", "labels[\"\"]", "spec.encoding.speed",
+        "spec.encoding.origin", "spec.conditions[0].use", "spec.prompt"}) {
     EXPECT_THAT(fields, Contains(field));
   }
 }

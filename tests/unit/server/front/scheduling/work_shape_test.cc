@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/scheduling/work_shape.h"
+
+#include <gtest/gtest.h>
+
+namespace reel::front {
+namespace {
+
+TEST(WorkShape, HasTheStepsAndTheFramesOfAClipThatIsRefined) {
+  model::ModelCard card;
+  card.presets = {{"twice",
+                   {},
+                   {{.steps = 8, .sides = {1, 2}},
+                    {.steps = 3, .sides = {2, 1}, .guided = false, .timesteps = {900, 700, 400}}}}};
+  model::GenerationSpec spec;
+  spec.preset = "twice";
+  spec.width = 768;
+  spec.height = 512;
+  spec.num_frames = 121;
+  spec.frame_rate = 24;
+  spec.denoise_strength = 0.5;
+  spec.conditions.resize(1);
+  spec.conditions[0].kind = model::Condition::Kind::kVideo;
+  spec.conditions[0].use = model::Condition::Use::kRefine;
+  const WorkShape shape = ShapeOf(spec, card, "auto");
+  ASSERT_EQ(shape.passes.size(), 1u);
+  EXPECT_EQ(shape.steps(), 2) << "of the second pass alone, below that noise";
+  EXPECT_EQ(shape.rows(), 16 * 24 * 16);
+  EXPECT_EQ(shape.condition_pixels, int64_t{384} * 256 * 121);
+  spec.num_frames = 481;
+  EXPECT_EQ(ShapeOf(spec, card, "auto").steps(), 4) << "of two windows";
+}
+
+}  // namespace
+}  // namespace reel::front
