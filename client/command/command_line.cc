@@ -44,6 +44,7 @@ void AddCommands(CLI::App& app, Action& action) {
   AddAgain(app, action);
   AddExtend(app, action);
   AddRetake(app, action);
+  AddRefine(app, action);
   AddCreate(app, action);
   AddWatch(app, action);
   AddDownload(app, action);

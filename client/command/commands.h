@@ -14,6 +14,7 @@ void AddPromote(CLI::App& app, Action& action);
 void AddAgain(CLI::App& app, Action& action);
 void AddExtend(CLI::App& app, Action& action);
 void AddRetake(CLI::App& app, Action& action);
+void AddRefine(CLI::App& app, Action& action);
 // stored_video_commands.cc: following and fetching what exists
 void AddWatch(CLI::App& app, Action& action);
 void AddDownload(CLI::App& app, Action& action);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/command/clip_shape.h"
 #include "kernels/base/program/flag_checks.h"
 
 namespace reel::client {
@@ -55,6 +56,19 @@ absl::StatusOr<int> LastFrame(Session& session, const v1::VideoSpec& spec) {
 }
 
 }  // namespace
+
+absl::Status AddRefinedClip(const std::string& path, v1::VideoSpec& spec) {
+  absl::StatusOr<std::string> bytes = ReadConditionFile(path, kMaxBytes);
+  if (!bytes.ok()) return bytes.status();
+  if (!IsClip(*bytes)) {
+    return absl::InvalidArgumentError(absl::StrCat("Only an MP4 is refined: ", path, "."));
+  }
+  FillFromClip(ShapeOfClip(*bytes), spec);
+  v1::Condition& condition = *spec.add_conditions();
+  condition.set_use(v1::CONDITION_USE_REFINE);
+  condition.set_video(*std::move(bytes));
+  return CheckSize(spec, path, "Half the video's own size is enough for a clip that is refined.");
+}
 
 void ConditionFlags::AddTo(CLI::App& command) {
   command.add_option("--image", image_, "A PNG, JPEG or WebP that the video starts from")

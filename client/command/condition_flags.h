@@ -15,6 +15,10 @@
 
 namespace reel::client {
 
+// Adds a clip that the second pass of a preset refines, and what the spec leaves out of size, rate
+// and length (clip_shape.h). INVALID_ARGUMENT names the file.
+absl::Status AddRefinedClip(const std::string& path, v1::VideoSpec& spec);
+
 class ConditionFlags {
  public:
   // `command` keeps references to this object.

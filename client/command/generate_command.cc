@@ -339,4 +339,44 @@ void AddRetake(CLI::App& app, Action& action) {
   });
 }
 
+namespace {
+
+// The API wants a prompt; a clip says most of what it would.
+constexpr char kRefinementPrompt[] = "a sharp, detailed video";
+
+absl::StatusOr<v1::VideoSpec> RefinementOf(const std::string& clip, const SpecFlags& flags,
+                                           Session& session) {
+  auto spec = flags.Spec(session);
+  if (!spec.ok()) return spec;
+  if (spec->prompt().empty()) spec->set_prompt(kRefinementPrompt);
+  const absl::Status added = AddRefinedClip(clip, *spec);
+  return added.ok() ? spec : added;
+}
+
+}  // namespace
+
+void AddRefine(CLI::App& app, Action& action) {
+  struct Flags {
+    std::string clip;
+    SpecFlags spec;
+    RenderFlags render;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand(
+      "refine", "Make a clip of any origin large: the second pass of a preset of two refines it");
+  command
+      .add_option("clip", flags->clip,
+                  "An MP4; without flags twice its size, its rate and its length; its sound is "
+                  "carried over")
+      ->required()
+      ->check(WhyEmpty);
+  flags->spec.AddTo(command, SpecUse::kRefine);
+  flags->render.AddTo(command);
+  command.callback([flags, &action] {
+    action = [flags](Session& session) {
+      return Render(session, RefinementOf(flags->clip, flags->spec, session), flags->render);
+    };
+  });
+}
+
 }  // namespace reel::client

@@ -31,7 +31,8 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   AddSizeFlags(command);
   guidance_.AddTo(command);
   command.add_option("--denoise-strength", denoise_strength_,
-                     "How much of the schedule runs over given pictures, 0 to 1");
+                     "How much of the schedule runs over given pictures, 0 to 1; of `reel refine` "
+                     "how much noise the clip gets");
   command.add_option("--decode-timestep", decode_timestep_,
                      "For decoders that are conditioned on a timestep, 0 to 1");
   command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out")

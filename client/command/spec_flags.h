@@ -25,6 +25,7 @@ enum class SpecUse {
   kLoad,        // without previews, which nobody sees; the prompt is optional
   kComparison,  // without previews, and without kernels, which the arms name
   kAgain,       // without previews and drafts; the prompt is an option
+  kRefine,      // without previews and drafts; the prompt is optional
 };
 
 // Sends only what was given: everything else takes the model's defaults.

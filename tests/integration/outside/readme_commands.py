@@ -73,6 +73,7 @@ ELSEWHERE = {
 }
 BUILDS = "builds the tree, from which this test comes"
 DRAFTS = "the demo makes one pass; draft_conformance_test has drafts"
+REFINES = "needs LTX-2's weights; refine_conformance_test has clips that are refined"
 HOLDS = "needs the name of a video; hold_conformance_test has extensions and retakes"
 SINGS = "needs LTX-2's weights; film_with_sound_test has sounds of requests"
 MEASURES = "measures for minutes, or on a GPU"
@@ -80,7 +81,7 @@ MEASURES = "measures for minutes, or on a GPU"
 NOT_RUN = {
     "README.md": {"./tests/run": BUILDS, "deploy/build/setup": BUILDS},
     "client/README.md": {"cmake": BUILDS, "ctest": BUILDS, "reel generate \"waves": DRAFTS, "reel promote": DRAFTS, "reel extend": HOLDS, "reel retake": HOLDS,
-                         "reel generate \"a singer": SINGS},
+                         "reel generate \"a singer": SINGS, "reel refine": REFINES},
     "deploy/compose/README.md": {"docker compose": "wants a Docker daemon; lint.compose checks the file"},
     "deploy/container/README.md": {"docker build -t reel:0.2.0-cuda": "gigabytes of CUDA's wheels; outside.cuda_installation looks at what is installed of them"},
     "deploy/kernels/README.md": {".deps/venv/bin/python deploy/kernels/try_wheel": "runs suites that are tests of their own; by hand, on a GPU"},

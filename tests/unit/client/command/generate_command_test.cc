@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -170,6 +171,32 @@ TEST_F(GenerateTest, MakesAStretchOfAVideoAnew) {
     line.insert(line.end(), wrong.begin(), wrong.end());
     EXPECT_EQ(Run(line), 2) << wrong.at(0);
   }
+}
+
+TEST_F(GenerateTest, SendsAClipToRefineAndAPromptOfItsOwn) {
+  const std::string clip = folder_ + "/clip.mp4";
+  std::ofstream(clip, std::ios::binary) << std::string(
+      "\0\0\0\x10"
+      "ftypisom\0\0\0\0",
+      16);
+  EXPECT_EQ(Run({"refine", clip, "-o", folder_ + "/a.mp4"}), 0) << err_;
+  v1::VideoSpec spec = server_.asked().generates.at(0).spec();
+  ASSERT_EQ(spec.conditions_size(), 1);
+  EXPECT_EQ(spec.conditions(0).use(), v1::CONDITION_USE_REFINE);
+  EXPECT_EQ(spec.conditions(0).video().size(), 16U);
+  EXPECT_EQ(spec.prompt(), "a sharp, detailed video");
+  EXPECT_EQ(spec.num_frames(), 0) << "the file does not say";
+  EXPECT_EQ(Run({"refine", clip, "a fox", "--denoise-strength", "0.5", "--width", "768", "-o",
+                 folder_ + "/b.mp4"}),
+            0)
+      << err_;
+  spec = server_.asked().generates.at(1).spec();
+  EXPECT_EQ(spec.prompt(), "a fox");
+  EXPECT_EQ(spec.denoise_strength(), 0.5);
+  EXPECT_EQ(spec.width(), 768);
+  std::ofstream(clip, std::ios::binary) << "no clip";
+  EXPECT_EQ(Run({"refine", clip, "-o", folder_ + "/c.mp4"}), 3);
+  EXPECT_NE(err_.find("Only an MP4 is refined"), std::string::npos) << err_;
 }
 
 TEST_F(GenerateTest, LeavesDefaultsToTheServer) {
