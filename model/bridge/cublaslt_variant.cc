@@ -66,10 +66,11 @@ std::string_view WhyNot(const MatrixProduct& product) {
   if (type != at::kBFloat16 && type != at::kHalf && type != at::kFloat8_e4m3fn) {
     return "it needs 16-bit or 8-bit types";
   }
-  const bool contiguous = product.x.is_contiguous() && product.weight.is_contiguous();
-  const bool sides =
-      product.weight.size(0) % kE4m3Sides == 0 && product.weight.size(1) % kE4m3Sides == 0;
-  if (!contiguous || !sides) return "it needs contiguous rows and sides that are multiples of 16";
+  const at::Tensor &x = product.x, &weight = product.weight;
+  const bool even = HasEvenRows(x) && weight.stride(1) == 1 && StepOf(x) % kE4m3Sides == 0 &&
+                    weight.stride(0) % kE4m3Sides == 0;
+  const bool sides = weight.size(0) % kE4m3Sides == 0 && weight.size(1) % kE4m3Sides == 0;
+  if (!even || !sides) return "it needs even rows and sides that are multiples of 16";
   const bool bias = !product.bias.defined() || product.bias.scalar_type() == product.bias_type();
   return bias ? "" : "it needs a bias of 16 bits";
 }

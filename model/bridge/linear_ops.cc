@@ -23,8 +23,16 @@ using aten::LinearGeluCall;
 using kernels::Execution;
 using kernels::HostedVariants;
 
+// Of a matrix, libtorch makes one product with the bias in it, whatever is behind its rows.
 void RunLinear(const LinearCall& call) {
-  call.out = at::linear(call.x, call.weight, OrNone(call.bias));
+  if (call.x.dim() <= 2 || call.x.is_contiguous() || !HasEvenRows(call.x)) {
+    call.out = at::linear(call.x, call.weight, OrNone(call.bias));
+    return;
+  }
+  auto sizes = call.x.sizes().vec();
+  sizes.back() = call.weight.size(0);
+  const at::Tensor rows = call.x.view({-1, call.x.size(-1)});
+  call.out = at::linear(rows, call.weight, OrNone(call.bias)).view(sizes);
 }
 
 std::string_view WhyNotLinear(const LinearCall& call) {

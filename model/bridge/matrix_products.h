@@ -9,8 +9,8 @@
 
 namespace reel::model {
 
-// gelu_tanh( (x W^T) * scales + bias ) + residual; what is undefined is left out. Rows are
-// contiguous.
+// gelu_tanh( (x W^T) * scales + bias ) + residual; what is undefined is left out. Rows of x and of
+// W are even (HasEvenRows), of others contiguous.
 struct MatrixProduct {
   const at::Tensor& x;             // [..., K]; bf16, fp16 or e4m3
   const at::Tensor& weight;        // [N, K], as x
@@ -30,6 +30,9 @@ struct MatrixProduct {
     return x.scalar_type() == at::kFloat8_e4m3fn ? at::kBFloat16 : x.scalar_type();
   }
 };
+
+// From a row of x to the next.
+inline int64_t StepOf(const at::Tensor& x) { return x.dim() > 1 ? x.stride(-2) : x.size(-1); }
 
 // Confined to one thread; throws what libtorch throws.
 class MatrixProducts {

@@ -7,6 +7,15 @@
 
 namespace reel::model {
 
+// Whether rows lie one behind the other, each as far from the next: those of a matrix.
+inline bool HasEvenRows(const at::Tensor& rows) {
+  if (rows.stride(-1) != 1) return false;
+  for (int64_t d = rows.dim() - 2; d > 0; --d) {
+    if (rows.size(d - 1) != 1 && rows.stride(d - 1) != rows.size(d) * rows.stride(d)) return false;
+  }
+  return true;
+}
+
 enum class RowForm {
   kPlain,
   kE4m3,

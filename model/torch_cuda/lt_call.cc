@@ -46,6 +46,8 @@ LtShape ShapeOf(const MatrixProduct& product) {
   return {.rows = width == 0 ? 0 : product.x.numel() / width,
           .outputs = product.weight.size(0),
           .width = width,
+          .x_step = StepOf(product.x),
+          .weight_step = product.weight.stride(0),
           .type = product.x.scalar_type(),
           .bias = product.bias.defined(),
           .gelu = product.gelu,
@@ -71,16 +73,16 @@ LtCall::LtCall(const LtShape& shape)
     Set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
     Set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
   }
-  weight_ = LayoutOf(in_, shape.width, shape.outputs);
-  x_ = LayoutOf(in_, shape.width, shape.rows);
-  added_layout_ = LayoutOf(added_, shape.outputs, shape.rows);
-  out_ = LayoutOf(result_, shape.outputs, shape.rows);
+  weight_ = LayoutOf(in_, shape.width, shape.outputs, shape.weight_step);
+  x_ = LayoutOf(in_, shape.width, shape.rows, shape.x_step);
+  added_layout_ = LayoutOf(added_, shape.outputs, shape.rows, shape.outputs);
+  out_ = LayoutOf(result_, shape.outputs, shape.rows, shape.outputs);
 }
 
-LtCall::Layout LtCall::LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns) {
+LtCall::Layout LtCall::LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns, int64_t step) {
   cublasLtMatrixLayout_t layout = nullptr;
   Check(cublasLtMatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows),
-                                   static_cast<uint64_t>(columns), rows),
+                                   static_cast<uint64_t>(columns), step),
         "a layout");
   return Layout(layout);
 }

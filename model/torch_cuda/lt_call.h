@@ -17,6 +17,7 @@ namespace reel::model {
 // The properties that an algorithm is chosen by.
 struct LtShape {
   int64_t rows = 0, outputs = 0, width = 0;
+  int64_t x_step = 0, weight_step = 0;  // from a row to the next
   at::ScalarType type = at::kBFloat16;
   bool bias = false, gelu = false, residual = false, tuned = false;
   bool to_e4m3 = false;
@@ -64,7 +65,7 @@ class LtCall {
   using Layout = std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>,
                                  Destroyer<&cublasLtMatrixLayoutDestroy>>;
 
-  static Layout LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns);
+  static Layout LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns, int64_t step);
   // The added tensor has bf16's layout if the result is e4m3.
   cublasLtMatrixLayout_t added() const { return to_e4m3_ ? added_layout_.get() : out_.get(); }
   // The library also checks bias and scales when it is asked for candidates.

@@ -97,6 +97,21 @@ TEST_F(TunedProducts, AreThoseOfTheLibrarysOwnChoice) {
   }
 }
 
+TEST_F(TunedProducts, TakeRowsAndWeightsWithColumnsBehindThemAndSomeOfThose) {
+  if (!HasTable()) GTEST_SKIP() << "SKIPPED: the table is of another GPU or cublasLt";
+  const at::Tensor x = Values({1, 512, 2432}), weight = Values({6144, 2432}) / 45.0;
+  const at::Tensor bias = Values({6144});
+  for (const int64_t width : {2048, 2144}) {
+    const ProductSize size = {512, 6144, width};
+    const std::vector<at::Tensor> of = {x.narrow(2, 0, width), weight.narrow(1, 0, width), bias};
+    std::string ran;
+    const at::Tensor actual = Product(size, of, "", ran);
+    EXPECT_EQ(ran, kTunedVariant) << width;
+    const std::vector<at::Tensor> apart = {of[0].contiguous(), of[1].contiguous(), bias};
+    EXPECT_LT(DistanceOf(actual, Product(size, apart, std::string(kAtenVariant), ran)), 3e-3);
+  }
+}
+
 TEST_F(TunedProducts, AreRefusedAtOtherSizes) {
   std::string ran;
   const std::vector<at::Tensor> of = {Values({1, 100, 2048}), Values({2048, 2048}), Values({2048})};
