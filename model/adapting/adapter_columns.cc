@@ -44,9 +44,8 @@ void AdapterColumns::Write(const LoadedAdapter& adapter, int64_t first) {
   auto own = adapter.layers.begin();
   for (size_t i = 0; i < room_.layers().size(); ++i) {
     const AdapterRoom::Layer& layer = room_.layers()[i];
-    const at::Tensor down =
-        layer.down.slice(0, first / kAdapterSlot, (first + adapter.columns) / kAdapterSlot);
-    const at::Tensor up = layer.up.slice(1, first, first + adapter.columns);
+    const int64_t slot = first / kAdapterSlot, end = slot + adapter.columns / kAdapterSlot;
+    const at::Tensor down = layer.down.slice(0, slot, end), up = layer.up.slice(1, slot, end);
     if (own != adapter.layers.end() && own->index == i) {
       room_.Use(layer);
       down.copy_(own->down);

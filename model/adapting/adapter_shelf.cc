@@ -62,6 +62,12 @@ absl::StatusOr<std::unique_ptr<AdapterRoom>> AdapterRoomOf(const LoadOptions& op
   return std::make_unique<AdapterRoom>(ranks);
 }
 
+void StandBehindWeights(AdapterRoom* room, at::Device device, at::ScalarType dtype,
+                        const FittedLoad& held) {
+  const bool stands = device.is_cuda() && at::elementSize(dtype) == 2 && held.HoldsPlainBlocks();
+  if (room != nullptr && stands) room->StandBehindWeights();
+}
+
 absl::StatusOr<std::unique_ptr<AdapterShelf>> AdapterShelf::Of(std::unique_ptr<AdapterRoom> room,
                                                                AdapterFamily family) {
   if (room == nullptr) return nullptr;

@@ -14,6 +14,7 @@
 #include "model/adapting/adapter_columns.h"
 #include "model/adapting/loaded_adapter.h"
 #include "model/generation_spec.h"
+#include "model/layers/fitted_load.h"
 #include "model/load_options.h"
 #include "model/request_adapter.h"
 
@@ -22,6 +23,10 @@ namespace reel::model {
 // Room for `options.adapter_ranks` columns; null: there is none. FAILED_PRECONDITION: the number is
 // not allowed, or the work of a video is shared between devices.
 absl::StatusOr<std::unique_ptr<AdapterRoom>> AdapterRoomOf(const LoadOptions& options);
+// Lets columns stand behind the weights of a model on a GPU in 16 bits: there an adapter costs a
+// longer product.
+void StandBehindWeights(AdapterRoom* room, at::Device device, at::ScalarType dtype,
+                        const FittedLoad& held);
 
 // Confined to the engine thread.
 class AdapterShelf {

@@ -28,7 +28,8 @@ absl::StatusOr<LoadedAdapter::Layer> LoadLayer(const LowRankProduct& product, si
     return absl::DataLossError(
         absl::StrCat("a value of the adapter is not finite in the model's type: ", room.name));
   }
-  return LoadedAdapter::Layer{index, own_down.view({-1, kAdapterSlot, down.size(1)}), own_up};
+  return LoadedAdapter::Layer{index, own_down.view({-1, kAdapterSlot, down.size(1)}),
+                              own_up.view({up.size(0), -1, kAdapterSlot})};
 }
 
 }  // namespace

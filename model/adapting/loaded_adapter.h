@@ -19,7 +19,7 @@ struct LoadedAdapter {
   struct Layer {
     size_t index = 0;  // in the room
     at::Tensor down;   // [slots, kAdapterSlot, in]
-    at::Tensor up;     // [out, columns], times the file's own scale
+    at::Tensor up;     // [out, slots, kAdapterSlot], times the file's own scale
   };
 
   std::string sha256;

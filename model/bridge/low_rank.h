@@ -23,7 +23,10 @@ struct ColumnsInUse {
 // columns are used that none had used before.
 struct LowRankColumns {
   at::Tensor down;  // [slots, parts, kAdapterSlot, in]
-  at::Tensor up;    // [parts, out / parts, slots * kAdapterSlot]
+  at::Tensor up;    // [parts, out / parts, slots, kAdapterSlot]
+  // Where `up` stands behind the layer's weight, both: [out, in + columns of all parts], slot by
+  // slot as in `down`. An output's columns of other parts are zeros.
+  at::Tensor whole = {};
   std::shared_ptr<const ColumnsInUse> in_use = {};
   size_t product = 0;  // its place there
 
@@ -35,5 +38,13 @@ struct LowRankColumns {
 // broadcast to the rows of x; as many of the first slots are used. `y` is contiguous.
 void AddLowRank(const Ops& ops, const at::Tensor& x, const LowRankColumns& columns,
                 const at::Tensor& scales, const at::Tensor& y);
+
+// The first product alone, (x down^T) * scales, into the room behind the rows of x: what a product
+// with as much of `whole` adds by itself. Returns these rows and that weight.
+struct LengthenedOperands {
+  at::Tensor x, weight;
+};
+LengthenedOperands Lengthened(const Ops& ops, const Rows& x, const LowRankColumns& columns,
+                              const at::Tensor& scales);
 
 }  // namespace reel::model

@@ -112,8 +112,8 @@ at::Tensor Ops::LayerNorm(const at::Tensor& x, const at::Tensor& weight, const a
   return out;
 }
 
-at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation) const {
-  at::Tensor out;
+at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation,
+                             at::Tensor out) const {
   CallNorm(*this, {kernels::kAdalnRmsNorm,
                    {.x = x,
                     .scale = &modulation.scale,

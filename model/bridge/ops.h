@@ -49,7 +49,9 @@ class Ops {
   at::Tensor LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                        double eps) const;
   // norm(x) * (1 + scale) + shift
-  at::Tensor AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation) const;
+  // Into `out` where it is defined, as GateResidualAdaln.
+  at::Tensor AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation,
+                          at::Tensor out = {}) const;
   at::Tensor AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                             double eps) const;
   // x + y * gate; without a gate x + y.

@@ -32,6 +32,15 @@ Rows EmptyCodesLike(const at::Tensor& x, RowForm form) {
   return {codes, at::empty(rows, x.options().dtype(at::kFloat))};
 }
 
+// Plain rows without values, with the room.
+Rows EmptyRows(at::IntArrayRef sizes, const at::TensorOptions& options, int64_t room) {
+  if (room == 0) return {at::empty(sizes, options)};
+  auto longer = sizes.vec();
+  longer.back() += room;
+  const at::Tensor whole = at::empty(longer, options);
+  return {whole.narrow(-1, 0, sizes.back()), {}, whole};
+}
+
 struct GatedSum {
   const at::Tensor &x, &y, &gate;
 };
@@ -101,15 +110,18 @@ SumAndRows AllToCodes(const Ops& ops, const at::Tensor& x, const Addend& y,
 }
 
 SumAndRows PlainSumAndRows(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation) {
+                           const Modulation& modulation, int64_t room) {
   // libtorch's variants, which a CPU runs, bring memory of their own: there one copy of y is less.
   if (y.parts.size() == 1 || x.is_cpu()) {
-    const at::Tensor whole = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
-    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation);
-    return {sum, {out}};
+    const at::Tensor all = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
+    const Rows rows = room > 0 ? EmptyRows(x.sizes(), x.options(), room) : Rows();
+    const auto [sum, out] = ops.GateResidualAdaln(x, all, y.gate, modulation, {{}, rows.values});
+    if (room == 0) return {sum, {out}};
+    PutInto(rows.values, out);
+    return {sum, rows};
   }
-  const at::Tensor like = at::empty(x.sizes(), x.options());
-  const SumAndRows result = {like, {at::empty_like(like)}};
+  const SumAndRows result = {at::empty(x.sizes(), x.options()),
+                             EmptyRows(x.sizes(), x.options(), room)};
   EachPart(x, y, modulation, result,
            [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
              PlainSum(ops, of, own, to);
@@ -145,9 +157,15 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
   return rows;
 }
 
-Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form) {
-  if (form == RowForm::kPlain) return {ops.AdalnRmsNorm(x, modulation)};
-  Rows rows = EmptyCodesLike(x, form);
+Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation,
+                  const RowNeeds& needs) {
+  if (needs.form == RowForm::kPlain && needs.room == 0) return {ops.AdalnRmsNorm(x, modulation)};
+  if (needs.form == RowForm::kPlain) {
+    const Rows rows = EmptyRows(x.sizes(), x.options(), needs.room);
+    PutInto(rows.values, ops.AdalnRmsNorm(x, modulation, rows.values));
+    return rows;
+  }
+  Rows rows = EmptyCodesLike(x, needs.form);
   ToCodes(ops, {kernels::kAdalnRmsNorm,
                 {.x = x,
                  .scale = &modulation.scale,
@@ -155,15 +173,15 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
                  .out = &rows.values,
                  .eps = modulation.eps,
                  .out_scale = &rows.scale,
-                 .static_out_scale = FixedScaleOf(form),
+                 .static_out_scale = FixedScaleOf(needs.form),
                  .vector_of = &modulation.vector_of}});
   return rows;
 }
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, RowForm form) {
-  return form == RowForm::kPlain ? PlainSumAndRows(ops, x, y, modulation)
-                                 : AllToCodes(ops, x, y, modulation, form);
+                           const Modulation& modulation, const RowNeeds& needs) {
+  return needs.form == RowForm::kPlain ? PlainSumAndRows(ops, x, y, modulation, needs.room)
+                                       : AllToCodes(ops, x, y, modulation, needs.form);
 }
 
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,

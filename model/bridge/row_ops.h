@@ -15,7 +15,8 @@ RowForm FormOf(const kernels::Execution& run);
 // x itself, or codes of it with a scale a row.
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form);
 // rms(x) * (1 + scale) + shift
-Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form);
+Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation,
+                  const RowNeeds& needs);
 // What is added to x, in parts of neighbouring rows (its first dimension); all but the last of a
 // part's dimensions may have the stride 0. Times `gate`, a vector as the norm's are, where defined.
 struct Addend {
@@ -28,7 +29,7 @@ struct SumAndRows {
   Rows rows;
 };
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, RowForm form);
+                           const Modulation& modulation, const RowNeeds& needs);
 // gelu_tanh(x W^T + b), x in the form kE4m3Gelu.
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
                 const at::Tensor& bias);

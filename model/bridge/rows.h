@@ -26,6 +26,16 @@ enum class RowForm {
 struct Rows {
   at::Tensor values;      // [..., D], codes where there are scales
   at::Tensor scale = {};  // fp32 [...]; undefined of plain rows and kE4m3Gelu
+  at::Tensor whole =
+      {};  // [..., D + room] of plain rows that have room behind them; else undefined
+};
+
+// The form in which a layer takes its rows, and the room that plain ones should have behind them.
+struct RowNeeds {
+  RowNeeds(RowForm of, int64_t behind = 0) : form(of), room(behind) {}  // NOLINT: a form alone
+
+  RowForm form;
+  int64_t room;
 };
 
 // Weights of a linear layer in 8 bits: a row for each output, with the scale of the row.

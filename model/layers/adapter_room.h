@@ -20,7 +20,7 @@ class AdapterRoom {
   struct Layer {
     std::string name;  // as in a folder of diffusers
     at::Tensor down;   // [slots, kAdapterSlot, in]
-    at::Tensor up;     // [out, columns]
+    at::Tensor up;     // [out, slots, kAdapterSlot]
     size_t product;    // that it is a part of
   };
 
@@ -30,6 +30,13 @@ class AdapterRoom {
   // The columns, zeros so far, of layers of one input, each [out, in], the parts of one product.
   LowRankColumns Add(const std::vector<std::string>& names, int64_t in, int64_t out,
                      const at::TensorOptions& options);
+  // The same behind a weight [parts * out, in], which becomes a view of the columns' `whole`.
+  LowRankColumns AddBehind(const std::vector<std::string>& names, at::Tensor& weight);
+
+  // Whether columns are to stand behind weights, where those can have them: plain ones that stay
+  // where they are, of so few parts that zeros for the others cost little.
+  void StandBehindWeights() { stands_behind_ = true; }
+  bool StandsBehind(size_t parts) const { return stands_behind_ && parts <= kMostPartsBehind; }
 
   int64_t columns() const { return columns_; }
   const std::vector<Layer>& layers() const { return layers_; }
@@ -39,7 +46,12 @@ class AdapterRoom {
   void Use(const Layer& layer);
 
  private:
+  static constexpr size_t kMostPartsBehind = 3;
+
+  LowRankColumns Added(const std::vector<std::string>& names, LowRankColumns made);
+
   int64_t columns_;
+  bool stands_behind_ = false;
   std::shared_ptr<ColumnsInUse> in_use_ = std::make_shared<ColumnsInUse>();
   std::vector<Layer> layers_;
   int64_t bytes_ = 0;

@@ -11,8 +11,7 @@ Rows Expanded(const Ops& ops, const FeedForward& layers, const Rows& x) {
   const Linear& expand = layers.expand;
   const RowForm form = expand.FormIn(ops);
   if (form == RowForm::kE4m3Gelu) return LinearGelu(ops, x.values, expand.gelu, expand.bias);
-  if (form == RowForm::kPlain && expand.bias.defined() && !expand.Adapts(ops))
-    return {ops.LinearGelu(x.values, expand.Values(), expand.bias)};
+  if (form == RowForm::kPlain && expand.FusesGelu(ops, x)) return {expand.GeluOf(ops, x)};
   return GeluTanh(ops, expand(ops, x), layers.contract.FormIn(ops));
 }
 

@@ -43,6 +43,8 @@ class FittedLoad {
   std::shared_ptr<LayerRing> block_ring() const {
     return plan_.streamed_blocks > 0 ? ring_ : nullptr;
   }
+  // Whether the transformer's blocks are plain weights that stay where they are.
+  bool HoldsPlainBlocks() const { return form_ == WeightsForm::k16 && plan_.streamed_blocks == 0; }
   bool Streams(int block) const { return plan_.streamed_blocks > 0 && IsStreamed(plan_, block); }
 
  private:

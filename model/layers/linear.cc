@@ -130,11 +130,44 @@ at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
   return y;
 }
 
+// Rows that are plain because it adapts may become codes after all.
+bool Linear::MultipliesPlain(const Ops& ops) const {
+  const RowForm codes = CodesIn(ops);
+  return codes == RowForm::kPlain || codes == RowForm::kE4m3Gelu;
+}
+
+int64_t Linear::RoomIn(const Ops& ops) const {
+  const bool has_whole = Adapts(ops) && columns.whole.defined() && columns.is_used();
+  if (!has_whole || !MultipliesPlain(ops)) return 0;
+  return ops.adapter_scales().size(-1) * columns.down.size(1);
+}
+
+// Rows that were made for another layer may have other room.
+bool Linear::TakesWhole(const Ops& ops, const Rows& x) const {
+  const int64_t room = RoomIn(ops);
+  return room > 0 && x.whole.defined() && x.whole.size(-1) >= x.values.size(-1) + room;
+}
+
+bool Linear::FusesGelu(const Ops& ops, const Rows& x) const {
+  if (!bias.defined() || !Adapts(ops)) return bias.defined();
+  if (!columns.whole.defined() || !MultipliesPlain(ops)) return false;
+  return !columns.is_used() || TakesWhole(ops, x);
+}
+
+at::Tensor Linear::GeluOf(const Ops& ops, const Rows& x) const {
+  if (!TakesWhole(ops, x)) return ops.LinearGelu(x.values, Values(), bias);
+  const LengthenedOperands both = Lengthened(ops, x, columns, ops.adapter_scales());
+  return ops.LinearGelu(both.x, both.weight, bias);
+}
+
 at::Tensor Linear::operator()(const Ops& ops, const Rows& x) const {
   if (!Adapts(ops)) return Product(ops, x);
-  const RowForm codes = CodesIn(ops);
-  if (codes == RowForm::kPlain || codes == RowForm::kE4m3Gelu) return (*this)(ops, x.values);
-  const at::Tensor y = Product(ops, InForm(ops, x.values, codes));
+  if (TakesWhole(ops, x)) {
+    const LengthenedOperands both = Lengthened(ops, x, columns, ops.adapter_scales());
+    return ops.Linear(both.x, both.weight, bias);
+  }
+  if (MultipliesPlain(ops)) return (*this)(ops, x.values);
+  const at::Tensor y = Product(ops, InForm(ops, x.values, CodesIn(ops)));
   AddLowRank(ops, x.values, columns, ops.adapter_scales(), y);
   return y;
 }
@@ -199,10 +232,11 @@ void VisitTensors(Linear& layer, const TensorVisitor& visit) {
 
 Linear OutputsFrom(const Linear& layer, int64_t first) {
   const auto from = [first](const at::Tensor& t) { return t.defined() ? t.slice(0, first) : t; };
-  LowRankColumns columns;
-  if (layer.columns.defined()) {
-    const int64_t part = first / layer.columns.up.size(1);
-    columns = layer.columns;
+  LowRankColumns columns = layer.columns;
+  if (columns.whole.defined()) {
+    columns.whole = columns.whole.slice(0, first);  // the columns of all parts stay
+  } else if (columns.defined()) {
+    const int64_t part = first / columns.up.size(1);
     columns.down = columns.down.slice(1, part);
     columns.up = columns.up.slice(0, part);
   }
@@ -220,7 +254,7 @@ Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t
                   bool has_bias) {
   const bool has_codes = weights.HasCodes(name + ".weight");
   Linear linear = ReadLinear(weights, name, in, out, {.codes = has_codes, .bias = has_bias});
-  linear.columns = weights.ColumnsFor({name}, in, out);
+  linear.columns = weights.ColumnsFor({name}, in, out, linear.weight);
   return linear;
 }
 
@@ -238,7 +272,7 @@ Linear TakeLinears(Weights& weights, const std::vector<std::string>& names, int6
     CopyRows(one, row, all);
     row += out;
   }
-  all.columns = weights.ColumnsFor(names, in, out);
+  all.columns = weights.ColumnsFor(names, in, out, all.weight);
   return all;
 }
 

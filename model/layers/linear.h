@@ -38,11 +38,17 @@ struct Linear {
   // The form of rows that it takes in a request: that of the request's profile if it has codes for
   // it, else plain. Where it adapts, plain: adapters have no codes.
   RowForm FormIn(const Ops& ops) const;
+  // And the room behind plain rows in which adapters are taken with the weight, in one product.
+  RowNeeds NeedsIn(const Ops& ops) const { return {FormIn(ops), RoomIn(ops)}; }
 
   at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
   // Takes rows in any form but kE4m3Gelu; codes are multiplied with the weight's codes of the same
   // kind. Where it adapts it takes plain rows, and makes codes of them for the weight's.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
+  // gelu_tanh of what it makes of plain rows, in one product. Not where codes are multiplied, and
+  // of adapters those alone that stand behind the weight.
+  bool FusesGelu(const Ops& ops, const Rows& x) const;
+  at::Tensor GeluOf(const Ops& ops, const Rows& x) const;
 
   // Whether 8-bit products take a weight of this shape.
   bool Takes(RowForm form) const;
@@ -58,6 +64,9 @@ struct Linear {
 
  private:
   RowForm CodesIn(const Ops& ops) const;
+  bool MultipliesPlain(const Ops& ops) const;
+  int64_t RoomIn(const Ops& ops) const;
+  bool TakesWhole(const Ops& ops, const Rows& x) const;
   at::Tensor Product(const Ops& ops, const Rows& x) const;
   const at::Tensor& held() const;
   void DropWeight();

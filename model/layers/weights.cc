@@ -35,9 +35,11 @@ at::Tensor Weights::Read(const std::string& name, const StoredTensor& stored,
   return {};
 }
 
-LowRankColumns Weights::ColumnsFor(const std::vector<std::string>& layers, int64_t in,
-                                   int64_t out) {
+LowRankColumns Weights::ColumnsFor(const std::vector<std::string>& layers, int64_t in, int64_t out,
+                                   at::Tensor& weight) {
   if (room_ == nullptr || !status_.ok()) return {};
+  const bool behind = weight.defined() && room_->StandsBehind(layers.size());
+  if (behind) return room_->AddBehind(layers, weight);
   return room_->Add(layers, in, out, at::TensorOptions(device_).dtype(dtype_));
 }
 

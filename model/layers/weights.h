@@ -44,8 +44,9 @@ class Weights {
     return stored_.random_seed().has_value() || stored_.Find(name) != nullptr;
   }
   // Columns for adapters of layers of one input, each [out, in], the parts of one product; empty
-  // without room.
-  LowRankColumns ColumnsFor(const std::vector<std::string>& layers, int64_t in, int64_t out);
+  // without room. Behind the weight of all, which then is another tensor, where the room says so.
+  LowRankColumns ColumnsFor(const std::vector<std::string>& layers, int64_t in, int64_t out,
+                            at::Tensor& weight);
   // The codes of e4m3 of a stored matrix with a scale for each row, in place of Take, where
   // HasCodes.
   CodedWeight TakeCodes(const std::string& name, const std::vector<int64_t>& shape);

@@ -211,6 +211,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterRoom> room, AdapterRoomOf(options));
   const bool on_group = values == Values::kStored && !options.peers.empty();
   const FittedLoad held = fitted.InForm(options.weights_form);
+  StandBehindWeights(room.get(), device, dtype, held);
   SharedTensors shared;  // with all that layers were put together from, until the end of the load
   REEL_ASSIGN_OR_RETURN(VideoVae vae,
                         LoadVideoVae(plan.vae, plan.vae_config, dtype, place,

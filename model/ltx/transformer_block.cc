@@ -120,14 +120,14 @@ BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& toke
   const auto of_next = [&](BlockVector which) { return call.VectorOf(at.index + 1, which); };
   const at::Tensor none;
 
-  const RowForm form = self_attention.to_qkv.FormIn(call.ForRows(ops));  // as of all blocks
+  const RowNeeds needs = self_attention.to_qkv.NeedsIn(call.ForRows(ops));  // as of all blocks
 
   // x = x + gate * attention(norm(x) * (1 + scale) + shift)
   const Rows normed =
       tokens.normed.values.defined()
           ? tokens.normed
           : AdalnRmsNorm(ops, tokens.x, {vector(kScale), vector(kShift), eps, call.time_of()},
-                         form);
+                         needs);
   const at::Tensor attended = SelfAttention(ops, self_attention, normed, at.is_perturbed, call);
   at::Tensor x = ops.GateResidual(tokens.x, attended, vector(kGate), call.time_of());
 
@@ -137,7 +137,7 @@ BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& toke
   const Ops of_rows = call.ForRows(ops);
   const auto [sum, to_feed] = SumAdalnRmsNorm(
       ops, x, {answers, none}, {vector(kFeedScale), vector(kFeedShift), eps, call.time_of()},
-      feed_forward.expand.FormIn(of_rows));
+      feed_forward.expand.NeedsIn(of_rows));
 
   // x = x + gate * feed_forward(norm(x) * (1 + scale) + shift)
   const at::Tensor fed = feed_forward(of_rows, to_feed);
@@ -145,7 +145,7 @@ BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& toke
   // And in the same pass the norm that the next block begins with.
   const SumAndRows made =
       SumAdalnRmsNorm(ops, sum, {{fed}, vector(kFeedGate)},
-                      {of_next(kScale), of_next(kShift), eps, call.time_of()}, form);
+                      {of_next(kScale), of_next(kShift), eps, call.time_of()}, needs);
   return {made.sum, made.rows};
 }
 

@@ -13,7 +13,9 @@ constexpr double kQueryKeyEps = 1e-6;
 
 // layer(x); codes are made of plain rows where the layer takes such.
 at::Tensor Project(const Ops& ops, const Linear& layer, const Rows& x) {
-  return layer(ops, x.scale.defined() ? x : InForm(ops, x.values, layer.FormIn(ops)));
+  const RowForm form = layer.FormIn(ops);
+  const bool fits = x.scale.defined() || form == RowForm::kPlain;
+  return layer(ops, fits ? x : InForm(ops, x.values, form));
 }
 
 }  // namespace
@@ -46,10 +48,10 @@ at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tab
   return attend().flatten(2, 3);
 }
 
-RowForm AttentionLayer::QueryForm(const Ops& ops) const {
-  const RowForm form = (is_self() ? to_qkv : to_q).FormIn(ops);
-  const bool suits_gates = !to_gates.defined() || to_gates.FormIn(ops) == form;
-  return suits_gates ? form : RowForm::kPlain;
+RowNeeds AttentionLayer::QueryForm(const Ops& ops) const {
+  const RowNeeds needs = (is_self() ? to_qkv : to_q).NeedsIn(ops);
+  const bool suits_gates = !to_gates.defined() || to_gates.FormIn(ops) == needs.form;
+  return suits_gates ? needs : RowNeeds(RowForm::kPlain, needs.room);
 }
 
 at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const {

@@ -36,8 +36,8 @@ struct AttentionLayer {
 
   // In which form a norm writes what this attention takes: x, which gates read too, and the
   // context.
-  RowForm QueryForm(const Ops& ops) const;
-  RowForm ContextForm(const Ops& ops) const { return to_kv.FormIn(ops); }
+  RowNeeds QueryForm(const Ops& ops) const;
+  RowNeeds ContextForm(const Ops& ops) const { return to_kv.NeedsIn(ops); }
 
   // The tokens x [B, S, width] look at each other. `bias` is added to the scores, or undefined.
   // Here and below plain rows are as good as those of QueryForm and ContextForm.

@@ -59,14 +59,15 @@ struct AdaptableTransformer {
 
 absl::StatusOr<AdaptableTransformer> LoadTransformer(const StoredPart& part,
                                                      const LoadOptions& options,
-                                                     at::ScalarType dtype, at::Device place,
-                                                     const FittedLoad& fitted) {
+                                                     at::ScalarType dtype, at::Device device,
+                                                     at::Device place, const FittedLoad& fitted) {
   REEL_ASSIGN_OR_RETURN(const TransformerConfig config,
                         ReadTransformerConfig(part.config, part.source));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterRoom> room, AdapterRoomOf(options));
+  const FittedLoad held = fitted.InForm(options.weights_form);
+  StandBehindWeights(room.get(), device, dtype, held);
   REEL_ASSIGN_OR_RETURN(Transformer transformer,
-                        Transformer::Load(part.weights, config, dtype, place,
-                                          fitted.InForm(options.weights_form), room.get()));
+                        Transformer::Load(part.weights, config, dtype, place, held, room.get()));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterShelf> shelf,
                         AdapterShelf::Of(std::move(room), AdapterFamily::kLtx2));
   return AdaptableTransformer{std::move(transformer), std::move(shelf)};
@@ -196,7 +197,7 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
   REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer,
                         BpeTokenizer::Load(TextFolderOf(options) + "/tokenizer"));
   REEL_ASSIGN_OR_RETURN(AdaptableTransformer adaptable,
-                        LoadTransformer(transformer_part, options, dtype, place, fitted));
+                        LoadTransformer(transformer_part, options, dtype, device, place, fitted));
   Transformer& transformer = adaptable.transformer;
   REEL_RETURN_IF_ERROR(CheckConnectors(connectors.config(), transformer.config()));
   REEL_RETURN_IF_ERROR(CheckVideo(vae.config, transformer.config(), options.path));

@@ -81,7 +81,7 @@ at::Tensor StreamBlock::AddCrossAttention(const Ops& ops, const at::Tensor& x,
 at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,
                                        const StreamVectors& vectors) const {
   const Rows normed =
-      Norm(ops, x, vectors.feed, vectors.vector_of, feed_forward.expand.FormIn(ops));
+      Norm(ops, x, vectors.feed, vectors.vector_of, feed_forward.expand.NeedsIn(ops));
   return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate, vectors.vector_of);
 }
 

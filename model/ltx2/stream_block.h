@@ -71,8 +71,8 @@ struct StreamBlock {
   at::Tensor Norm(const Ops& ops, const at::Tensor& x) const { return ops.RmsNorm(x, {}, eps); }
   // norm(x) * (1 + scale) + shift
   Rows Norm(const Ops& ops, const at::Tensor& x, const StreamVectors::ScaleShift& by,
-            const at::Tensor& vector_of, RowForm form) const {
-    return AdalnRmsNorm(ops, x, {by.scale, by.shift, eps, vector_of}, form);
+            const at::Tensor& vector_of, const RowNeeds& needs) const {
+    return AdalnRmsNorm(ops, x, {by.scale, by.shift, eps, vector_of}, needs);
   }
 };
 

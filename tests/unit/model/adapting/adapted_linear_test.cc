@@ -24,15 +24,19 @@ class AdaptedLinear : public DeviceTest {
   at::Tensor Values(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) {
     return at::randn(sizes, generator_, at::TensorOptions(at::kFloat)).to(device_, type);
   }
+  // Where a layer's columns stand.
+  enum class Place { kBeside, kBehind };
   // A layer of as many parts, whose columns hold random values.
-  Linear Drawn(int64_t parts, at::ScalarType type = at::kFloat) {
+  Linear Drawn(int64_t parts, at::ScalarType type = at::kFloat, Place place = Place::kBeside) {
     Linear layer;
     layer.weight = Values({parts * kWidth, kWidth}, type) / 11;
     layer.bias = Values({parts * kWidth}, type);
     std::vector<std::string> names;
     for (int64_t i = 0; i < parts; ++i) names.push_back(std::to_string(i));
     AdapterRoom room(kColumns);
-    layer.columns = room.Add(names, kWidth, kWidth, layer.weight.options());
+    layer.columns = place == Place::kBehind
+                        ? room.AddBehind(names, layer.weight)
+                        : room.Add(names, kWidth, kWidth, layer.weight.options());
     room.Use(room.layers().front());
     layer.columns.down.copy_(Values(layer.columns.down.sizes(), type) / 11);
     layer.columns.up.copy_(Values(layer.columns.up.sizes(), type) / 8);
@@ -52,10 +56,21 @@ class AdaptedLinear : public DeviceTest {
     std::vector<at::Tensor> parts;
     for (int64_t part = 0; part < layer.columns.down.size(1); ++part) {
       const at::Tensor down = layer.columns.down.select(1, part).slice(0, 0, slots).flatten(0, 1);
-      const at::Tensor up = layer.columns.up[part].slice(1, 0, used);
+      const at::Tensor up = layer.columns.up[part].flatten(1).slice(1, 0, used);
       parts.push_back(at::matmul(at::matmul(wide(x), wide(down).t()) * wide(scales), wide(up).t()));
     }
     return at::matmul(wide(x), wide(layer.weight).t()) + wide(layer.bias) + at::cat(parts, -1);
+  }
+
+  // The same rows, with the room that the layer wants, full of what nobody may read.
+  static Rows WithRoom(const Ops& ops, const Linear& layer, const at::Tensor& x) {
+    const int64_t room = layer.NeedsIn(ops).room;
+    EXPECT_GT(room, 0);
+    const at::Tensor whole = at::full({x.size(0), x.size(1), x.size(2) + room},
+                                      std::numeric_limits<float>::quiet_NaN(), x.options());
+    const at::Tensor values = whole.narrow(-1, 0, x.size(2));
+    values.copy_(x);
+    return {values, {}, whole};
   }
 
   // How many low_rank_rows were run.
@@ -82,6 +97,34 @@ TEST_F(AdaptedLinear, AddsToEachRowWhatItsScalesTake) {
   }
 }
 
+TEST_F(AdaptedLinear, TakesColumnsBehindItsWeightInOneProductWhereItsRowsHaveRoom) {
+  for (const int64_t parts : {1, 3}) {
+    const Linear layer = Drawn(parts, at::kFloat, Place::kBehind);
+    const at::Tensor x = Values({kRows, kTokens, kWidth}), scales = Scales().to(device_);
+    for (const int64_t used : {kAdapterSlot, kColumns}) {
+      const at::Tensor of_used = scales.slice(2, 0, used);
+      const Ops by = ops_.WithAdapters(of_used);
+      const at::Tensor expected = Expected(layer, x, of_used);
+      EXPECT_LT(DistanceOf(layer(by, WithRoom(by, layer, x)), expected), kFewRoundings);
+      EXPECT_LT(DistanceOf(layer(by, Rows{x}), expected), kFewRoundings);  // without room
+      EXPECT_LT(DistanceOf(layer(by, x), expected), kFewRoundings);
+    }
+    EXPECT_LT(DistanceOf(layer(ops_, x), ops_.Linear(x, layer.weight.contiguous(), layer.bias)),
+              kFewRoundings);
+  }
+}
+
+TEST_F(AdaptedLinear, TakesNothingOfAnOverflowThatOtherRowsHaveBehindItsWeight) {
+  const Linear layer = Drawn(1, at::kFloat, Place::kBehind);
+  layer.columns.down[0].fill_(std::numeric_limits<float>::max());
+  const at::Tensor x = Values({kRows, kTokens, kWidth}).abs(), scales = Scales().to(device_);
+  const Ops by = ops_.WithAdapters(scales);
+  const at::Tensor y = layer(by, WithRoom(by, layer, x));
+  EXPECT_TRUE(at::isfinite(y[0]).all().item<bool>());
+  EXPECT_TRUE(at::isfinite(y[1]).all().item<bool>());
+  EXPECT_FALSE(at::isfinite(y[2]).all().item<bool>());
+}
+
 TEST_F(AdaptedLinear, CostsNothingWhereNoAdapterEverStood) {
   Linear layer = Drawn(1);
   AdapterRoom room(kColumns);
@@ -104,11 +147,16 @@ TEST_F(AdaptedLinear, TakesAsManyColumnsAsThereAreScales) {
 }
 
 TEST_F(AdaptedLinear, HasItsColumnsInEachPart) {
-  const Linear layer = Drawn(3);
-  const at::Tensor x = Values({kRows, kTokens, kWidth}), scales = Scales().to(device_);
-  const Ops by = ops_.WithAdapters(scales);
-  const at::Tensor last = OutputsFrom(layer, 2 * kWidth)(by, x);
-  EXPECT_LT(DistanceOf(last, layer(by, x).slice(2, 2 * kWidth)), kFewRoundings);
+  for (const Place place : {Place::kBeside, Place::kBehind}) {
+    const Linear layer = Drawn(3, at::kFloat, place);
+    const at::Tensor x = Values({kRows, kTokens, kWidth}), scales = Scales().to(device_);
+    const Ops by = ops_.WithAdapters(scales);
+    const Linear last = OutputsFrom(layer, 2 * kWidth);
+    const at::Tensor expected = layer(by, x).slice(2, 2 * kWidth);
+    EXPECT_LT(DistanceOf(last(by, x), expected), kFewRoundings);
+    if (place == Place::kBeside) continue;
+    EXPECT_LT(DistanceOf(last(by, WithRoom(by, last, x)), expected), kFewRoundings);
+  }
 }
 
 TEST_F(AdaptedLinear, TakesNothingOfAnOverflowThatOtherRowsHave) {
@@ -122,10 +170,14 @@ TEST_F(AdaptedLinear, TakesNothingOfAnOverflowThatOtherRowsHave) {
 }
 
 TEST_F(AdaptedLinear, LetsAGeluFollowTheSum) {
-  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
-    FeedForward layers = {Drawn(1, type), Drawn(1, type)};
+  for (const auto& [type, place] :
+       {std::pair(at::kFloat, Place::kBeside), std::pair(at::kBFloat16, Place::kBeside),
+        std::pair(at::kFloat, Place::kBehind), std::pair(at::kBFloat16, Place::kBehind)}) {
+    FeedForward layers = {Drawn(1, type, place), Drawn(1, type, place)};
     const at::Tensor x = Values({kRows, kTokens, kWidth}, type), scales = Scales().to(device_);
-    const at::Tensor y = layers(ops_.WithAdapters(scales), Rows{x});
+    const Ops by = ops_.WithAdapters(scales);
+    const at::Tensor y =
+        layers(by, place == Place::kBehind ? WithRoom(by, layers.expand, x) : Rows{x});
     const at::Tensor middle = at::gelu(Expected(layers.expand, x, scales), "tanh");
     EXPECT_LT(DistanceOf(y, Expected(layers.contract, middle, scales)),
               type == at::kFloat ? kFewRoundings : kOf16Bits);

@@ -26,7 +26,7 @@ std::shared_ptr<const LoadedAdapter> AdapterOf(const AdapterRoom& room,
     adapter->layers.push_back(
         {index,
          at::full({columns / kAdapterSlot, kAdapterSlot, kRoomIn}, value, layer.down.options()),
-         at::full({kRoomOut, columns}, value, layer.up.options())});
+         at::full({kRoomOut, columns / kAdapterSlot, kAdapterSlot}, value, layer.up.options())});
   }
   return adapter;
 }
@@ -45,7 +45,7 @@ class AdapterColumnsTest : public ::testing::Test {
   }
   // The value in a layer's columns from `first` on; all of a slot's are equal.
   double UpOf(size_t layer, int64_t first) const {
-    return columns_.room().layers()[layer].up[0][first].item<double>();
+    return columns_.room().layers()[layer].up[0].flatten()[first].item<double>();
   }
 
   const c10::InferenceMode no_gradients_;

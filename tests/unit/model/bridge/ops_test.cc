@@ -42,8 +42,11 @@ class OpsTest : public OpsFixture {
   std::vector<Call> Products() {
     const at::Tensor x = Values({kBatch, kTokens, kWidth}), video = Values({1, 6, 3, 4, 5});
     const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
+    const at::Tensor longer = Values({kBatch, kTokens, 2 * kWidth});
+    const at::Tensor below = Values({64, 2 * kWidth}) * 0.2;
     const LowRankColumns columns = {Values({2, 3, kAdapterSlot, kWidth}),
-                                    Values({3, kWidth / 3, 2 * kAdapterSlot}),
+                                    Values({3, kWidth / 3, 2, kAdapterSlot}),
+                                    {},
                                     std::make_shared<ColumnsInUse>(ColumnsInUse{{true}, 1})};
     const at::Tensor scales =
         at::randn({kBatch, 1, kAdapterSlot}, generator_, at::TensorOptions(at::kFloat)).to(device_);
@@ -51,6 +54,16 @@ class OpsTest : public OpsFixture {
     return {
         {"linear", [=](const Ops& ops) { return List(ops.Linear(x, matrix, offset)); }},
         {"linear", [=](const Ops& ops) { return List(ops.Linear(x, matrix, {})); }},
+        // Rows and weights with something behind them.
+        {"linear",
+         [=](const Ops& ops) {
+           return List(ops.Linear(longer.narrow(2, 0, kWidth), below.narrow(1, 0, kWidth), offset));
+         }},
+        {"linear_gelu",
+         [=](const Ops& ops) {
+           return List(
+               ops.LinearGelu(longer.narrow(2, 0, kWidth), below.narrow(1, 0, kWidth), offset));
+         }},
         {"conv3d",
          [=](const Ops& ops) {
            return List(ops.Conv3d(video, taps, channels, {1, 1, 1}, {0, 1, 1}));
