@@ -46,20 +46,22 @@ model::SoundStats OfTones(const model::SoundFormat& format,
   return MeasureSound(format, samples);
 }
 
+// At a low rate, which a sanitizer is done with six times as soon; that rates do not matter is
+// the next test's.
 TEST(MeasureSound, GivesTheLoudnessThatEbuTech3341Names) {
-  EXPECT_NEAR(*OfTones(kStereo, {{-23, 20}}).loudness_lufs, -23, 0.1);
-  EXPECT_NEAR(*OfTones(kStereo, {{-33, 20}}).loudness_lufs, -33, 0.1);
+  constexpr model::SoundFormat kLow = {8'000, 2};
+  EXPECT_NEAR(*OfTones(kLow, {{-23, 20}}).loudness_lufs, -23, 0.1);
+  EXPECT_NEAR(*OfTones(kLow, {{-33, 20}}).loudness_lufs, -33, 0.1);
   // The relative gate leaves the quiet beginning and end out, the absolute one what is near
   // silence.
-  EXPECT_NEAR(*OfTones(kStereo, {{-36, 10}, {-23, 60}, {-36, 10}}).loudness_lufs, -23, 0.1);
-  EXPECT_NEAR(
-      *OfTones(kStereo, {{-72, 10}, {-36, 10}, {-23, 60}, {-36, 10}, {-72, 10}}).loudness_lufs, -23,
-      0.1);
-  EXPECT_NEAR(*OfTones(kStereo, {{-26, 20}, {-20, 20.1}, {-26, 20}}).loudness_lufs, -23, 0.1);
+  EXPECT_NEAR(*OfTones(kLow, {{-36, 10}, {-23, 60}, {-36, 10}}).loudness_lufs, -23, 0.1);
+  EXPECT_NEAR(*OfTones(kLow, {{-72, 10}, {-36, 10}, {-23, 60}, {-36, 10}, {-72, 10}}).loudness_lufs,
+              -23, 0.1);
+  EXPECT_NEAR(*OfTones(kLow, {{-26, 20}, {-20, 20.1}, {-26, 20}}).loudness_lufs, -23, 0.1);
 }
 
 TEST(MeasureSound, IsTheSameAtAnyRateAndOneChannelIsHalfOfTwo) {
-  for (const int rate : {16'000, 24'000, 44'100}) {
+  for (const int rate : {8'000, 16'000, 24'000, 44'100, 48'000}) {
     EXPECT_NEAR(*OfTones({rate, 2}, {{-23, 5}}).loudness_lufs, -23, 0.1) << rate;
   }
   EXPECT_NEAR(*OfTones({48'000, 1}, {{-23, 5}}).loudness_lufs, -26.01, 0.1);
