@@ -15,7 +15,7 @@ namespace reel::client {
 //   hint: `reel models` shows what each model accepts.
 struct Asked {
   std::string server;                   // the address that was called
-  std::vector<std::string> conditions;  // flag and file of each that was sent: "--image fox.png"
+  std::vector<std::string> conditions;  // of each that was sent, such as "--image fox.png"
 };
 std::string ReportError(const absl::Status& status, const Asked& asked, bool color);
 

@@ -349,6 +349,7 @@ absl::StatusOr<v1::VideoSpec> RefinementOf(const std::string& clip, const SpecFl
   auto spec = flags.Spec(session);
   if (!spec.ok()) return spec;
   if (spec->prompt().empty()) spec->set_prompt(kRefinementPrompt);
+  session.conditions.push_back(clip);
   const absl::Status added = AddRefinedClip(clip, *spec);
   return added.ok() ? spec : added;
 }

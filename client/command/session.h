@@ -24,7 +24,7 @@ struct Session {
   std::string version;  // of this program
   std::string folder;   // its folder; empty: unknown
   std::string browser;  // the command that opens a link
-  // Flag and file of each condition that is sent, for errors.
+  // For errors, of each condition that is sent: its flag and file, or its file alone.
   std::vector<std::string> conditions = {};
 
   // A client that shows its retries on the terminal.

@@ -194,6 +194,11 @@ TEST_F(GenerateTest, SendsAClipToRefineAndAPromptOfItsOwn) {
   EXPECT_EQ(spec.prompt(), "a fox");
   EXPECT_EQ(spec.denoise_strength(), 0.5);
   EXPECT_EQ(spec.width(), 768);
+  fakes::Refusal refusal = fakes::MakeRefusal(3, "INVALID_SPEC", "Invalid.");
+  fakes::AddViolation(refusal, "spec.conditions[0].video", "is damaged");
+  server_.RefuseNext("GenerateVideo", refusal);
+  EXPECT_EQ(Run({"refine", clip, "-o", folder_ + "/c.mp4"}), 3);
+  EXPECT_NE(err_.find("  " + clip + ": is damaged\n"), std::string::npos) << err_;
   std::ofstream(clip, std::ios::binary) << "no clip";
   EXPECT_EQ(Run({"refine", clip, "-o", folder_ + "/c.mp4"}), 3);
   EXPECT_NE(err_.find("Only an MP4 is refined"), std::string::npos) << err_;
