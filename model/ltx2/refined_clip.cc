@@ -51,7 +51,14 @@ at::Tensor Part(const at::Tensor& values, int64_t begin, int64_t end, at::Device
   return Upload(values.slice(kInTime, begin, end), device);
 }
 
-// The clip behind the window that is done.
+// A copy of the whole clip's latents with those of a window in their place.
+at::Tensor With(const at::Tensor& whole, const Stretch& place, const at::Tensor& window) {
+  at::Tensor copy = whole.clone();
+  copy.slice(kInTime, place.begin, place.end).copy_(window);
+  return copy;
+}
+
+// The clip once its window is done.
 RefinedClip NextWindow(const Ltx2Generation& mine) {
   RefinedClip clip = *mine.refined;
   clip.pictures = RefinedPictures(mine);
@@ -156,19 +163,15 @@ void BeginWindow(const Ltx2Model& model, Ltx2Generation& mine) {
 }
 
 at::Tensor RefinedPictures(const Ltx2Generation& mine) {
-  at::Tensor whole = mine.refined->pictures.clone();
-  const Stretch& place = mine.refined->windows[mine.refined->window];
-  whole.slice(kInTime, place.begin, place.end)
-      .copy_(UnpackLatents(mine.state.latents.video, mine.sizes.video));
-  return whole;
+  const RefinedClip& clip = *mine.refined;
+  return With(clip.pictures, clip.windows[clip.window],
+              UnpackLatents(mine.state.latents.video, mine.sizes.video));
 }
 
 at::Tensor RefinedSound(const Ltx2Generation& mine) {
-  at::Tensor whole = mine.refined->sound.clone();
-  const Stretch& place = mine.refined->sound_windows[mine.refined->window];
-  whole.slice(kInTime, place.begin, place.end)
-      .copy_(UnpackAudio(mine.state.latents.audio, mine.sizes.mel_bins));
-  return whole;
+  const RefinedClip& clip = *mine.refined;
+  return With(clip.sound, clip.sound_windows[clip.window],
+              UnpackAudio(mine.state.latents.audio, mine.sizes.mel_bins));
 }
 
 }  // namespace reel::model::ltx2
