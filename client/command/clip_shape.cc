@@ -9,7 +9,7 @@
 namespace reel::client {
 namespace {
 
-// Of a size that is made up here. The model says if it wants another.
+// Limits of what is filled in here. The server refuses what the model cannot make.
 constexpr int kSideStep = 64, kLongestSide = 1920;
 constexpr double kMostSeconds = 30, kMostRate = 60;
 constexpr int64_t kFramesOfALatent = 8;

@@ -15,8 +15,8 @@ struct ClipShape {
   int64_t frames = 0;
 };
 
-// Of the first track of pictures, also of a file in fragments. Expects any bytes: zeros where they
-// do not say.
+// Of the first video track, in a file with or without fragments. Any bytes are safe; what they do
+// not tell is 0.
 ClipShape ShapeOfClip(std::string_view file);
 
 // Fills what the request leaves out, for a clip that is refined: twice its size as far as that is

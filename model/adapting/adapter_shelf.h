@@ -23,8 +23,8 @@ namespace reel::model {
 // Room for `options.adapter_ranks` columns; null: there is none. FAILED_PRECONDITION: the number is
 // not allowed, or the work of a video is shared between devices.
 absl::StatusOr<std::unique_ptr<AdapterRoom>> AdapterRoomOf(const LoadOptions& options);
-// Lets columns stand behind the weights of a model on a GPU in 16 bits: there an adapter costs a
-// longer product.
+// Has columns stored behind the weights of a model in 16 bits that is on a GPU with all its blocks.
+// There an adapter is a few columns more of each product.
 void StandBehindWeights(AdapterRoom* room, at::Device device, at::ScalarType dtype,
                         const FittedLoad& held);
 

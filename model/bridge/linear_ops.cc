@@ -23,7 +23,8 @@ using aten::LinearGeluCall;
 using kernels::Execution;
 using kernels::HostedVariants;
 
-// Of a matrix, libtorch makes one product with the bias in it, whatever is behind its rows.
+// libtorch adds the bias inside the product for contiguous rows and for matrices. So strided rows
+// are passed as a matrix.
 void RunLinear(const LinearCall& call) {
   if (call.x.dim() <= 2 || call.x.is_contiguous() || !HasEvenRows(call.x)) {
     call.out = at::linear(call.x, call.weight, OrNone(call.bias));

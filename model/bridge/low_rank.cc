@@ -24,10 +24,10 @@ struct LowRankCall {
   at::Tensor down() const { return columns.down.slice(0, 0, slots()).flatten(0, 2); }
 };
 
-// In rows of one dimension.
+// All rows as one matrix.
 at::Tensor Flat(const at::Tensor& rows) { return rows.view({-1, rows.size(-1)}); }
 
-// Those of a row that takes nothing of a column take nothing of an overflow there either.
+// A row whose scale for a column is 0 takes nothing of that column, not even an infinity.
 void PutScaled(const LowRankCall& call, const at::Tensor& narrow, at::Tensor out) {
   const at::Tensor scales = call.scales.unflatten(-1, {call.slots(), 1, kAdapterSlot});
   at::mul_out(out, narrow.unflatten(-1, {call.slots(), call.parts(), kAdapterSlot}), scales);
@@ -40,8 +40,8 @@ at::Tensor BehindWeight(const LowRankCall& call) {
 }
 
 // One product to the columns of all parts, so that x is read once. What an adapter adds is rounded
-// in between; the sum is made in the last product, before its one rounding. The host asks for each
-// of these kernels, behind hundreds of layers a step: as few as libtorch lets them be.
+// in between; the sum is made in the last product, before its one rounding. Each step launches
+// these kernels once a layer, so there are as few as libtorch allows.
 void RunLowRank(const LowRankCall& call) {
   const int64_t slots = call.slots(), parts = call.parts();
   if (call.is_room) {

@@ -24,8 +24,9 @@ struct ColumnsInUse {
 struct LowRankColumns {
   at::Tensor down;  // [slots, parts, kAdapterSlot, in]
   at::Tensor up;    // [parts, out / parts, slots, kAdapterSlot]
-  // Where `up` stands behind the layer's weight, both: [out, in + columns of all parts], slot by
-  // slot as in `down`. An output's columns of other parts are zeros.
+  // The layer's weight and `up` in one tensor, where `up` is stored behind the weight: [out, in +
+  // columns of all parts], columns in the order of `down`. An output has zeros in the columns of
+  // other parts. Else undefined.
   at::Tensor whole = {};
   std::shared_ptr<const ColumnsInUse> in_use = {};
   size_t product = 0;  // its place there
@@ -39,8 +40,8 @@ struct LowRankColumns {
 void AddLowRank(const Ops& ops, const at::Tensor& x, const LowRankColumns& columns,
                 const at::Tensor& scales, const at::Tensor& y);
 
-// The first product alone, (x down^T) * scales, into the room behind the rows of x: what a product
-// with as much of `whole` adds by itself. Returns these rows and that weight.
+// Writes (x down^T) * scales into the room behind the rows of x. Returns the rows with it and as
+// many columns of `whole`: their product is that of the layer with its adapters.
 struct LengthenedOperands {
   at::Tensor x, weight;
 };

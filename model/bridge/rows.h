@@ -7,7 +7,7 @@
 
 namespace reel::model {
 
-// Whether rows lie one behind the other, each as far from the next: those of a matrix.
+// Whether all rows are the same distance apart, so that they can be viewed as a matrix.
 inline bool HasEvenRows(const at::Tensor& rows) {
   if (rows.stride(-1) != 1) return false;
   for (int64_t d = rows.dim() - 2; d > 0; --d) {
@@ -26,11 +26,12 @@ enum class RowForm {
 struct Rows {
   at::Tensor values;      // [..., D], codes where there are scales
   at::Tensor scale = {};  // fp32 [...]; undefined of plain rows and kE4m3Gelu
-  at::Tensor whole =
-      {};  // [..., D + room] of plain rows that have room behind them; else undefined
+  // [..., D + room]: plain rows with the room behind them; undefined of others.
+  at::Tensor whole = {};
 };
 
-// The form in which a layer takes its rows, and the room that plain ones should have behind them.
+// The form in which a layer takes its rows, and how many elements of room it wants behind plain
+// ones.
 struct RowNeeds {
   RowNeeds(RowForm of, int64_t behind = 0) : form(of), room(behind) {}  // NOLINT: a form alone
 

@@ -33,8 +33,8 @@ class AdapterRoom {
   // The same behind a weight [parts * out, in], which becomes a view of the columns' `whole`.
   LowRankColumns AddBehind(const std::vector<std::string>& names, at::Tensor& weight);
 
-  // Whether columns are to stand behind weights, where those can have them: plain ones that stay
-  // where they are, of so few parts that zeros for the others cost little.
+  // Stores columns behind weights from here on, where AddBehind is asked for: of few parts, so that
+  // the zeros for other parts cost little. Such weights must be plain and stay where they are.
   void StandBehindWeights() { stands_behind_ = true; }
   bool StandsBehind(size_t parts) const { return stands_behind_ && parts <= kMostPartsBehind; }
 

@@ -130,7 +130,7 @@ at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
   return y;
 }
 
-// Rows that are plain because it adapts may become codes after all.
+// A layer that adapts takes plain rows, and makes codes of them itself for a weight in codes.
 bool Linear::MultipliesPlain(const Ops& ops) const {
   const RowForm codes = CodesIn(ops);
   return codes == RowForm::kPlain || codes == RowForm::kE4m3Gelu;
@@ -142,7 +142,7 @@ int64_t Linear::RoomIn(const Ops& ops) const {
   return ops.adapter_scales().size(-1) * columns.down.size(1);
 }
 
-// Rows that were made for another layer may have other room.
+// Rows that were made for another layer may have less room, or none.
 bool Linear::TakesWhole(const Ops& ops, const Rows& x) const {
   const int64_t room = RoomIn(ops);
   return room > 0 && x.whole.defined() && x.whole.size(-1) >= x.values.size(-1) + room;

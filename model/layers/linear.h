@@ -38,15 +38,15 @@ struct Linear {
   // The form of rows that it takes in a request: that of the request's profile if it has codes for
   // it, else plain. Where it adapts, plain: adapters have no codes.
   RowForm FormIn(const Ops& ops) const;
-  // And the room behind plain rows in which adapters are taken with the weight, in one product.
+  // The same, and the room behind plain rows that lets adapters and weight be one product.
   RowNeeds NeedsIn(const Ops& ops) const { return {FormIn(ops), RoomIn(ops)}; }
 
   at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
   // Takes rows in any form but kE4m3Gelu; codes are multiplied with the weight's codes of the same
   // kind. Where it adapts it takes plain rows, and makes codes of them for the weight's.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
-  // gelu_tanh of what it makes of plain rows, in one product. Not where codes are multiplied, and
-  // of adapters those alone that stand behind the weight.
+  // gelu_tanh of the outputs for plain rows, inside the product. Needs a bias and a weight that is
+  // not multiplied as codes; adapters must be stored behind the weight.
   bool FusesGelu(const Ops& ops, const Rows& x) const;
   at::Tensor GeluOf(const Ops& ops, const Rows& x) const;
 

@@ -80,7 +80,7 @@ constexpr Entry kE4m3Gelu[] = {
      Of8(CUBLASLT_MATMUL_TILE_128x160, 1, CUBLASLT_CLUSTER_SHAPE_2x1x1)},
 };
 
-// What is true of a width is true of one with a few columns of adapters behind it.
+// An entry also suits its width with a few columns of adapters behind it.
 bool Suits(int64_t tuned, int64_t width) { return width >= tuned && width <= tuned + tuned / 8; }
 
 template <size_t kCount>
