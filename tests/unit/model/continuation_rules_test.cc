@@ -201,6 +201,8 @@ TEST(HoldingRules, ARetakeHasABeginBeforeItsEndAndBothWithinTheVideo) {
     });
   };
   EXPECT_THAT(of(0, 49.0 / 24), IsEmpty());
+  EXPECT_THAT(of(0, 2.05), IsEmpty()) << "the video's end, rounded to hundredths";
+  EXPECT_THAT(of(0, 50.0 / 24), ElementsAre(Violation("source.retake.end", "nearest: 2.04167 s")));
   EXPECT_THAT(of(1, 1), ElementsAre(Violation("source.retake.end", "not behind the begin")));
   EXPECT_THAT(of(1, 0.5), ElementsAre(Violation("source.retake.end", "not behind the begin")));
   EXPECT_THAT(of(0, 3), ElementsAre(Violation("source.retake.end", "behind the video's end")));
