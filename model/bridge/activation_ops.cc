@@ -37,17 +37,17 @@ void AddActivationVariants(kernels::KernelCatalog& catalog) {
   catalog.AddFramework({AtenVariant<RunHeadGate>("head_gate")}, BeforeLoops(catalog));
 }
 
-at::Tensor Ops::GeluTanh(const at::Tensor& x) const {
-  at::Tensor out;
-  Run<kernels::ActivationOp>("activation", ActivationCall{.x = x, .out = out},
-                             [&] { out = at::empty_like(x); });
+at::Tensor Ops::GeluTanh(const at::Tensor& x, at::Tensor out) const {
+  Run<kernels::ActivationOp>("activation", ActivationCall{.x = x, .out = out}, [&] {
+    if (!out.defined()) out = at::empty_like(x);
+  });
   return out;
 }
 
-at::Tensor Ops::HeadGate(const at::Tensor& x, const at::Tensor& logits) const {
-  at::Tensor out;
-  Run<kernels::HeadGate>("head_gate", HeadGateCall{.x = x, .logits = logits, .out = out},
-                         [&] { out = at::empty_like(x); });
+at::Tensor Ops::HeadGate(const at::Tensor& x, const at::Tensor& logits, at::Tensor out) const {
+  Run<kernels::HeadGate>("head_gate", HeadGateCall{.x = x, .logits = logits, .out = out}, [&] {
+    if (!out.defined()) out = at::empty_like(x);
+  });
   return out;
 }
 

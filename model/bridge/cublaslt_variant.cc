@@ -33,6 +33,7 @@ MatrixProduct ProductOf(const aten::LinearGeluCall& call, const at::Tensor& none
           .residual = none,
           .gelu = true,
           .tuned = tuned,
+          .room = call.room,
           .to_out = scales != nullptr ? &scales->to_out : nullptr};
 }
 

@@ -30,6 +30,7 @@ struct LinearGeluCall {
   const at::Tensor& bias;
   at::Tensor& out;
   const LinearGeluScales* scales = nullptr;
+  int64_t room = 0;  // elements behind each row of `out` that some variants leave
 };
 
 }  // namespace reel::model::aten

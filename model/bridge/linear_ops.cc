@@ -161,9 +161,9 @@ at::Tensor Ops::Linear(const Rows& x, const CodedWeight& weight, const at::Tenso
 }
 
 at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                           const aten::LinearGeluScales* scales) const {
+                           const aten::LinearGeluScales* scales, int64_t room) const {
   at::Tensor out;
-  const LinearGeluCall call = {x, weight, bias, out, scales};
+  const LinearGeluCall call = {x, weight, bias, out, scales, room};
   const auto type = scales == nullptr ? x.scalar_type() : at::kBFloat16;
   Call(call.op, type, &call, [](const Execution&) {
     return absl::FailedPreconditionError(

@@ -20,8 +20,11 @@ struct MatrixProduct {
   const at::Tensor& residual;      // [..., N], as the result
   bool gelu = false;
   bool tuned = false;  // by the algorithm of a table, and only where that has one
+  // Elements behind each row of the result, which is a view then. With room, as with `to_out`, what
+  // is tuned runs the library's choice where the table has none.
+  int64_t room = 0;
   // For e4m3 with one scale for x and one for the weight (fp32 [1]): the factor of the result,
-  // which is then e4m3 too. Runs the algorithm of the table, else the library's choice.
+  // which is then e4m3 too.
   const at::Tensor* to_out = nullptr;
 
   // e4m3 gives bf16, or e4m3.

@@ -73,7 +73,8 @@ class Ops {
   // The same of q or k alone, where they have different tokens.
   at::Tensor NormRope(const at::Tensor& x, const at::Tensor& weight, double eps,
                       const RopeTable& table) const;
-  at::Tensor GeluTanh(const at::Tensor& x) const;
+  // Into `out`, where it is defined.
+  at::Tensor GeluTanh(const at::Tensor& x, at::Tensor out = {}) const;
   // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
   at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;
   // x W^T + b of codes, to `type`.
@@ -85,13 +86,14 @@ class Ops {
                     const aten::Sides& stride, const aten::Sides& padding,
                     const aten::FrameTaps* taps = nullptr) const;
   // gelu_tanh(x W^T + b), x [..., in], W [out, in], b [out]. The variant "epilogue" has the GELU in
-  // the matrix product, before its one rounding. With scales all but the bias are e4m3.
+  // the matrix product, before its one rounding. With scales all but the bias are e4m3. Some
+  // variants leave `room` behind each row of the result, which is a view then.
   at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                        const aten::LinearGeluScales* scales = nullptr) const;
+                        const aten::LinearGeluScales* scales = nullptr, int64_t room = 0) const;
   // gelu_tanh(gate) * value; "aten" makes the gelu op by op in the tensors' type, as T5 does.
   at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) const;
   // Each head of x [..., N Dh] times 2 sigmoid of its logit [..., N].
-  at::Tensor HeadGate(const at::Tensor& x, const at::Tensor& logits) const;
+  at::Tensor HeadGate(const at::Tensor& x, const at::Tensor& logits, at::Tensor out = {}) const;
   // x [B, C, F, H, W]: RMS over channels, then * (1 + scale) + shift where given ([B, C, 1, 1, 1]),
   // then SiLU.
   at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,

@@ -10,6 +10,7 @@
 #include "kernels/int8_rows/int8_rows.h"
 #include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/torch_views/tensor_view_of.h"
+#include "model/bridge/matrix_products.h"
 #include "model/bridge/norm_call.h"
 #include "model/bridge/torch_guard.h"
 
@@ -32,15 +33,6 @@ Rows EmptyCodesLike(const at::Tensor& x, RowForm form) {
   return {codes, at::empty(rows, x.options().dtype(at::kFloat))};
 }
 
-// Plain rows without values, with the room.
-Rows EmptyRows(at::IntArrayRef sizes, const at::TensorOptions& options, int64_t room) {
-  if (room == 0) return {at::empty(sizes, options)};
-  auto longer = sizes.vec();
-  longer.back() += room;
-  const at::Tensor whole = at::empty(longer, options);
-  return {whole.narrow(-1, 0, sizes.back()), {}, whole};
-}
-
 struct GatedSum {
   const at::Tensor &x, &y, &gate;
 };
@@ -48,6 +40,15 @@ struct GatedSum {
 // libtorch's variants bring memory of their own.
 void PutInto(const at::Tensor& into, const at::Tensor& made) {
   if (!made.is_same(into)) into.copy_(made);
+}
+
+// Rows like x that `make` writes to its argument, or to memory of its own where that is undefined.
+template <typename Make>
+Rows PlainRows(const at::Tensor& x, const RowNeeds& needs, const Make& make) {
+  if (needs.room == 0) return {make(at::Tensor())};
+  const Rows rows = EmptyRows(x.sizes(), x.options(), needs.room);
+  PutInto(rows.values, make(rows.values));
+  return rows;
 }
 
 void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
@@ -159,11 +160,9 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
 
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation,
                   const RowNeeds& needs) {
-  if (needs.form == RowForm::kPlain && needs.room == 0) return {ops.AdalnRmsNorm(x, modulation)};
   if (needs.form == RowForm::kPlain) {
-    const Rows rows = EmptyRows(x.sizes(), x.options(), needs.room);
-    PutInto(rows.values, ops.AdalnRmsNorm(x, modulation, rows.values));
-    return rows;
+    return PlainRows(x, needs,
+                     [&](const at::Tensor& out) { return ops.AdalnRmsNorm(x, modulation, out); });
   }
   Rows rows = EmptyCodesLike(x, needs.form);
   ToCodes(ops, {kernels::kAdalnRmsNorm,
@@ -184,6 +183,16 @@ SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                                        : AllToCodes(ops, x, y, modulation, needs.form);
 }
 
+Rows LinearGelu(const Ops& ops, const at::Tensor& x, const at::Tensor& weight,
+                const at::Tensor& bias, int64_t room) {
+  const at::Tensor out = ops.LinearGelu(x, weight, bias, nullptr, room);
+  const int64_t step = StepOf(out), width = out.size(-1);
+  if (room == 0 || step != width + room) return {out};
+  auto longer = out.sizes().vec();
+  longer.back() = step;
+  return {out, {}, out.as_strided(longer, out.strides())};
+}
+
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
                 const at::Tensor& bias) {
   const aten::LinearGeluScales scales = {weight.x_scale, weight.weight_scale, weight.to_out};
@@ -196,9 +205,12 @@ Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
   return {codes, at::full(rows, weight.out_scale, codes.options().dtype(at::kFloat))};
 }
 
-Rows HeadGate(const Ops& ops, const at::Tensor& x, const at::Tensor& logits, RowForm form) {
-  if (form == RowForm::kPlain) return {ops.HeadGate(x, logits)};
-  const Rows rows = EmptyCodesLike(x, form);
+Rows HeadGate(const Ops& ops, const at::Tensor& x, const at::Tensor& logits,
+              const RowNeeds& needs) {
+  if (needs.form == RowForm::kPlain) {
+    return PlainRows(x, needs, [&](const at::Tensor& out) { return ops.HeadGate(x, logits, out); });
+  }
+  const Rows rows = EmptyCodesLike(x, needs.form);
   ThrowIfError(kernels::HeadGate({.x = ViewOf(x),
                                   .logits = ViewOf(logits),
                                   .out = ViewOf(rows.values),
@@ -207,10 +219,12 @@ Rows HeadGate(const Ops& ops, const at::Tensor& x, const at::Tensor& logits, Row
   return rows;
 }
 
-Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form) {
-  if (form == RowForm::kPlain) return {ops.GeluTanh(x)};
-  if (form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/true);
-  const Rows rows = EmptyCodesLike(x, form);
+Rows GeluTanh(const Ops& ops, const at::Tensor& x, const RowNeeds& needs) {
+  if (needs.form == RowForm::kPlain) {
+    return PlainRows(x, needs, [&](const at::Tensor& out) { return ops.GeluTanh(x, out); });
+  }
+  if (needs.form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/true);
+  const Rows rows = EmptyCodesLike(x, needs.form);
   ThrowIfError(kernels::ActivationOp({.x = ViewOf(x),
                                       .bias = {},
                                       .out = ViewOf(rows.values),

@@ -30,11 +30,14 @@ struct SumAndRows {
 };
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, const RowNeeds& needs);
-// gelu_tanh(x W^T + b), x in the form kE4m3Gelu.
+// gelu_tanh(x W^T + b). With the room where the variant leaves it.
+Rows LinearGelu(const Ops& ops, const at::Tensor& x, const at::Tensor& weight,
+                const at::Tensor& bias, int64_t room);
+// The same of x in the form kE4m3Gelu.
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
                 const at::Tensor& bias);
 // x * 2 sigmoid(logit), a logit for each head of a row.
-Rows HeadGate(const Ops& ops, const at::Tensor& x, const at::Tensor& logits, RowForm form);
-Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form);
+Rows HeadGate(const Ops& ops, const at::Tensor& x, const at::Tensor& logits, const RowNeeds& needs);
+Rows GeluTanh(const Ops& ops, const at::Tensor& x, const RowNeeds& needs);
 
 }  // namespace reel::model

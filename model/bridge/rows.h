@@ -30,6 +30,15 @@ struct Rows {
   at::Tensor whole = {};
 };
 
+// Plain rows without values, with the room.
+inline Rows EmptyRows(at::IntArrayRef sizes, const at::TensorOptions& options, int64_t room) {
+  if (room == 0) return {at::empty(sizes, options)};
+  auto longer = sizes.vec();
+  longer.back() += room;
+  const at::Tensor whole = at::empty(longer, options);
+  return {whole.narrow(-1, 0, sizes.back()), {}, whole};
+}
+
 // The form in which a layer takes its rows, and how many elements of room it wants behind plain
 // ones.
 struct RowNeeds {

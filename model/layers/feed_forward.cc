@@ -11,8 +11,9 @@ Rows Expanded(const Ops& ops, const FeedForward& layers, const Rows& x) {
   const Linear& expand = layers.expand;
   const RowForm form = expand.FormIn(ops);
   if (form == RowForm::kE4m3Gelu) return LinearGelu(ops, x.values, expand.gelu, expand.bias);
-  if (form == RowForm::kPlain && expand.FusesGelu(ops, x)) return {expand.GeluOf(ops, x)};
-  return GeluTanh(ops, expand(ops, x), layers.contract.FormIn(ops));
+  const RowNeeds needs = layers.contract.NeedsIn(ops);
+  if (form == RowForm::kPlain && expand.FusesGelu(ops, x)) return expand.GeluOf(ops, x, needs.room);
+  return GeluTanh(ops, expand(ops, x), needs);
 }
 
 }  // namespace

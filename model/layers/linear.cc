@@ -154,10 +154,10 @@ bool Linear::FusesGelu(const Ops& ops, const Rows& x) const {
   return !columns.is_used() || TakesWhole(ops, x);
 }
 
-at::Tensor Linear::GeluOf(const Ops& ops, const Rows& x) const {
-  if (!TakesWhole(ops, x)) return ops.LinearGelu(x.values, Values(), bias);
+Rows Linear::GeluOf(const Ops& ops, const Rows& x, int64_t room) const {
+  if (!TakesWhole(ops, x)) return LinearGelu(ops, x.values, Values(), bias, room);
   const LengthenedOperands both = Lengthened(ops, x, columns, ops.adapter_scales());
-  return ops.LinearGelu(both.x, both.weight, bias);
+  return LinearGelu(ops, both.x, both.weight, bias, room);
 }
 
 at::Tensor Linear::operator()(const Ops& ops, const Rows& x) const {

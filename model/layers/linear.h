@@ -46,9 +46,9 @@ struct Linear {
   // kind. Where it adapts it takes plain rows, and makes codes of them for the weight's.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
   // gelu_tanh of the outputs for plain rows, inside the product. Needs a bias and a weight that is
-  // not multiplied as codes; adapters must be stored behind the weight.
+  // not multiplied as codes; adapters must be stored behind the weight. `room`: of the result.
   bool FusesGelu(const Ops& ops, const Rows& x) const;
-  at::Tensor GeluOf(const Ops& ops, const Rows& x) const;
+  Rows GeluOf(const Ops& ops, const Rows& x, int64_t room) const;
 
   // Whether 8-bit products take a weight of this shape.
   bool Takes(RowForm form) const;

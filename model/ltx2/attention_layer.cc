@@ -57,7 +57,7 @@ RowNeeds AttentionLayer::QueryForm(const Ops& ops) const {
 at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const {
   if (!to_gates.defined()) return Project(ops, to_out, {heads});
   const at::Tensor logits = Project(ops, to_gates, x);
-  return to_out(ops, HeadGate(ops, heads, logits, to_out.FormIn(ops)));
+  return to_out(ops, HeadGate(ops, heads, logits, to_out.NeedsIn(ops)));
 }
 
 at::Tensor AttentionLayer::OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,

@@ -48,6 +48,7 @@ LtShape ShapeOf(const MatrixProduct& product) {
           .width = width,
           .x_step = StepOf(product.x),
           .weight_step = product.weight.stride(0),
+          .out_step = product.weight.size(0) + product.room,
           .type = product.x.scalar_type(),
           .bias = product.bias.defined(),
           .gelu = product.gelu,
@@ -76,7 +77,7 @@ LtCall::LtCall(const LtShape& shape)
   weight_ = LayoutOf(in_, shape.width, shape.outputs, shape.weight_step);
   x_ = LayoutOf(in_, shape.width, shape.rows, shape.x_step);
   added_layout_ = LayoutOf(added_, shape.outputs, shape.rows, shape.outputs);
-  out_ = LayoutOf(result_, shape.outputs, shape.rows, shape.outputs);
+  out_ = LayoutOf(result_, shape.outputs, shape.rows, shape.out_step);
 }
 
 LtCall::Layout LtCall::LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns, int64_t step) {

@@ -17,7 +17,7 @@ namespace reel::model {
 // The properties that an algorithm is chosen by.
 struct LtShape {
   int64_t rows = 0, outputs = 0, width = 0;
-  int64_t x_step = 0, weight_step = 0;  // from a row to the next
+  int64_t x_step = 0, weight_step = 0, out_step = 0;  // from a row to the next
   at::ScalarType type = at::kBFloat16;
   bool bias = false, gelu = false, residual = false, tuned = false;
   bool to_e4m3 = false;

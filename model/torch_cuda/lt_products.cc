@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/bridge/rows.h"
 #include "model/torch_cuda/lt_call.h"
 #include "model/torch_cuda/lt_table.h"
 
@@ -36,7 +37,7 @@ class LtProducts final : public MatrixProducts {
   bool Takes(const MatrixProduct& product) override {
     const c10::cuda::CUDAGuard guard(device_);
     const LtShape shape = ShapeOf(product);
-    if (shape.tuned && !shape.to_e4m3 && TunedFor(shape) == nullptr) return false;
+    if (!AsksTheLibrary(shape) && TunedFor(shape) == nullptr) return false;
     return shape.rows == 0 || Find(shape, product).algorithm.has_value();
   }
 
@@ -45,7 +46,8 @@ class LtProducts final : public MatrixProducts {
     const LtShape shape = ShapeOf(product);
     auto sizes = product.x.sizes().vec();
     sizes.back() = shape.outputs;
-    const at::Tensor out = at::empty(sizes, product.x.options().dtype(product.result()));
+    const at::Tensor out =
+        EmptyRows(sizes, product.x.options().dtype(product.result()), product.room).values;
     if (out.numel() == 0) return out;
     // From the allocator: inside a graph it belongs to the graph.
     const int64_t bytes = shape.tuned ? kTunedWorkspaceBytes : kWorkspaceBytes;
@@ -70,6 +72,10 @@ class LtProducts final : public MatrixProducts {
     bool timed = false;
   };
 
+  // Where the table has nothing. Room behind the result and e4m3 are what libtorch cannot do.
+  static bool AsksTheLibrary(const LtShape& shape) {
+    return !shape.tuned || shape.to_e4m3 || shape.out_step > shape.outputs;
+  }
   static cublasLtHandle_t handle() { return at::cuda::getCurrentCUDABlasLtHandle(); }
 
   Known& Find(const LtShape& shape, const MatrixProduct& product) {
@@ -86,7 +92,7 @@ class LtProducts final : public MatrixProducts {
             fresh.call.Configured(handle(), product, *algorithm, kTunedWorkspaceBytes);
       }
     }
-    if (!fresh.algorithm.has_value() && (!shape.tuned || shape.to_e4m3)) {
+    if (!fresh.algorithm.has_value() && AsksTheLibrary(shape)) {
       const int64_t bytes = shape.tuned ? kTunedWorkspaceBytes : kWorkspaceBytes;
       const auto candidates = fresh.call.Candidates(handle(), product, bytes, 1);
       if (!candidates.empty()) fresh.algorithm = candidates.front();

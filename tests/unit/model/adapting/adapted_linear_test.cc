@@ -114,6 +114,27 @@ TEST_F(AdaptedLinear, TakesColumnsBehindItsWeightInOneProductWhereItsRowsHaveRoo
   }
 }
 
+// What comes before a layer leaves the room itself.
+TEST_F(AdaptedLinear, TakesGatedHeadsAndGelusWithTheRoomThatTheyLeave) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    const Linear layer = Drawn(1, type, Place::kBehind);
+    const at::Tensor x = Values({kRows, kTokens, kWidth}, type), scales = Scales().to(device_);
+    const at::Tensor logits = Values({kRows, kTokens, 2}, type);
+    const Ops by = ops_.WithAdapters(scales);
+    const Rows gated = HeadGate(by, x, logits, layer.NeedsIn(by));
+    const Rows curved = GeluTanh(by, x, layer.NeedsIn(by));
+    EXPECT_TRUE(gated.values.equal(HeadGate(by, x, logits, RowForm::kPlain).values));
+    EXPECT_TRUE(curved.values.equal(GeluTanh(by, x, RowForm::kPlain).values));
+    const double far = type == at::kFloat ? kFewRoundings : kOf16Bits;
+    for (const Rows& rows : {gated, curved}) {
+      ASSERT_EQ(rows.whole.size(2), kWidth + layer.NeedsIn(by).room);
+      const at::Tensor values = rows.values.clone();
+      EXPECT_LT(DistanceOf(layer(by, rows), Expected(layer, values, scales)), far);
+      EXPECT_TRUE(rows.values.equal(values)) << "the room is behind the rows";
+    }
+  }
+}
+
 TEST_F(AdaptedLinear, TakesNothingOfAnOverflowThatOtherRowsHaveBehindItsWeight) {
   const Linear layer = Drawn(1, at::kFloat, Place::kBehind);
   layer.columns.down[0].fill_(std::numeric_limits<float>::max());

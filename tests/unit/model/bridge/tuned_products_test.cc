@@ -112,6 +112,30 @@ TEST_F(TunedProducts, TakeRowsAndWeightsWithColumnsBehindThemAndSomeOfThose) {
   }
 }
 
+// 8192 outputs of 2048 are in the table, 4096 of 1024 are not.
+TEST_F(TunedProducts, LeaveRoomBehindAGelu) {
+  if (!HasTable()) GTEST_SKIP() << "SKIPPED: the table is of another GPU or cublasLt";
+  constexpr int64_t kRoom = 32, kRows = 1280;
+  for (const int64_t width : {2048, 1024}) {
+    const at::Tensor x = Values({1, kRows, width}), bias = Values({4 * width});
+    const at::Tensor weight = Values({4 * width, width}) / 45.0;
+    std::string ran;
+    Rows rows;
+    ByVariant("linear_gelu", "", ran, [&](const Ops& ops) {
+      rows = LinearGelu(ops, x, weight, bias, kRoom);
+      return rows.values;
+    });
+    EXPECT_EQ(ran, kTunedVariant) << width;
+    ASSERT_TRUE(rows.whole.defined()) << width;
+    EXPECT_EQ(rows.whole.size(2), 4 * width + kRoom);
+    EXPECT_EQ(rows.whole.data_ptr(), rows.values.data_ptr());
+    const ProductSize size = {kRows, 4 * width, width, true};
+    EXPECT_LT(DistanceOf(rows.values,
+                         Product(size, {x, weight, bias}, std::string(kEpilogueVariant), ran)),
+              3e-3);
+  }
+}
+
 TEST_F(TunedProducts, AreRefusedAtOtherSizes) {
   std::string ran;
   const std::vector<at::Tensor> of = {Values({1, 100, 2048}), Values({2048, 2048}), Values({2048})};
