@@ -21,6 +21,7 @@ SLOW_TESTS = {
     "attacks.half_open": (45, "connections that gRPC closes after 20 and 40 seconds"),
     "attacks.rapid_resets": (35, "ten forms of a flood, three seconds each"),
     "deadline_test": (40, "two hundred deadlines, one after the other"),
+    "door_peers_test": (30, "thousands of connections, under a sanitizer"),
     "estimate_test": (30, "four hundred videos in twos"),
     "experiment_test": (45, "a verdict wants tens of videos of the demo model"),
     "fleet_chaos_test": (40, "twenty seconds of blows, and what they leave behind"),

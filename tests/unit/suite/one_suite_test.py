@@ -34,6 +34,12 @@ class OneSuiteTest(unittest.TestCase):
         self.assertIn("RUN_SERIAL [==[ON]==]", entry(["integration", "timing"]))
         self.assertNotIn("RUN_SERIAL", entry(["integration"]))
 
+    def test_what_runs_beside_others_computes_on_one_thread_unless_it_says_otherwise(self):
+        self.assertIn("ENVIRONMENT [==[A=1;OMP_NUM_THREADS=1]==]", entry(["unit"], ENVIRONMENT=["A=1"]))
+        self.assertIn("ENVIRONMENT [==[OMP_NUM_THREADS=2]==]", entry(["unit"], ENVIRONMENT=["OMP_NUM_THREADS=2"]))
+        for alone in (entry(["timing"]), entry(["unit"], RUN_SERIAL=True)):
+            self.assertNotIn("OMP_NUM_THREADS", alone)
+
     def test_what_was_not_built_fails(self):
         self.assertTrue(entry(["unit"], command=()).startswith("add_test([==[dev/some_test]==] [==[false]==])"))
 
