@@ -21,11 +21,22 @@ constexpr int64_t AdapterColumnsOf(int64_t rank) {
   return (rank + kAdapterSlot - 1) / kAdapterSlot * kAdapterSlot;
 }
 
+// How a reference clip compares with its video, as the adapter (IC-LoRA) learnt that wants it.
+struct ReferenceScale {
+  int sides = 1;   // of the video, over those of the clip
+  int frames = 1;  // behind the first, one of so many is in the clip
+
+  friend bool operator==(const ReferenceScale&, const ReferenceScale&) = default;
+};
+inline constexpr int kMostReferenceScale = 8;  // of either
+
 struct RequestAdapter {
   std::string name;             // as it is registered
   std::optional<double> scale;  // of what it adds, times the file's own; unset: 1
   std::string sha256 = {};      // of its file, in lower-case hex; a file with another is refused
-  std::string path = {};        // set where videos are made, never by a request
+  // Set where videos are made, never by a request.
+  std::string path = {};
+  std::optional<ReferenceScale> reference = {};  // nullopt: it wants no reference clip
 
   friend bool operator==(const RequestAdapter&, const RequestAdapter&) = default;
 };
@@ -34,11 +45,12 @@ struct RequestAdapter {
 struct AdapterOffer {
   std::string name;
   std::string sha256;
-  std::string path = {};                  // where this server has it; not told
-  int64_t rank = 0;                       // the greatest of its layers
-  int64_t bytes = 0;                      // of its file
-  double max_scale = 4;                   // of either sign
-  std::vector<std::string> tenants = {};  // that may use it; empty: all
+  std::string path = {};                         // where this server has it; not told
+  int64_t rank = 0;                              // the greatest of its layers
+  int64_t bytes = 0;                             // of its file
+  double max_scale = 4;                          // of either sign
+  std::vector<std::string> tenants = {};         // that may use it; empty: all
+  std::optional<ReferenceScale> reference = {};  // nullopt: it wants no reference clip
 
   bool IsFor(const std::string& tenant) const {
     return tenants.empty() || std::find(tenants.begin(), tenants.end(), tenant) != tenants.end();

@@ -11,6 +11,7 @@
 #include "model/adapters/adapter_error.h"
 #include "model/adapters/adapter_family.h"
 #include "model/adapters/adapter_values.h"
+#include "model/adapters/reference_keys.h"
 
 namespace reel::model {
 namespace {
@@ -23,6 +24,7 @@ absl::StatusOr<AdapterFile> AdapterFile::Open(const std::string& path) {
   REEL_ASSIGN_OR_RETURN(WeightFile opened, WeightFile::Open(path));
   AdapterFile adapter(std::make_shared<const WeightFile>(std::move(opened)));
   REEL_ASSIGN_OR_RETURN(adapter.pairs_, ReadPairs(adapter.file_));
+  REEL_ASSIGN_OR_RETURN(adapter.reference_, ReadReferenceScale(*adapter.file_));
   return adapter;
 }
 

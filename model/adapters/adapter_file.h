@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/adapters/adapter_pairs.h"
 #include "model/adapters/linear_table.h"
+#include "model/request_adapter.h"
 #include "model/weights/stored_tensor.h"
 
 namespace reel::model {
@@ -24,14 +26,16 @@ struct AdaptedLayer {
 // Immutable; may be read from any thread.
 class AdapterFile {
  public:
-  // Reads the header, each alpha, and the settings: of the metadata, or of the adapter_config.json
-  // beside an adapter_model.safetensors. NOT_FOUND, or FAILED_PRECONDITION with the file, a key and
-  // the rule.
+  // Reads the header, each alpha, the settings (of the metadata, or of the adapter_config.json
+  // beside an adapter_model.safetensors) and what it wants of a reference clip. NOT_FOUND, or
+  // FAILED_PRECONDITION with the file, a key and the rule.
   static absl::StatusOr<AdapterFile> Open(const std::string& path);
 
   const WeightFile& file() const { return *file_; }
   const std::vector<AdapterPair>& pairs() const { return pairs_; }
   int64_t rank() const;  // the greatest
+  // Nullopt: it wants no reference clip.
+  const std::optional<ReferenceScale>& reference() const { return reference_; }
 
   // The layers of a model that the pairs are for. FAILED_PRECONDITION: the model lacks one, or has
   // it with other sides, or two pairs are for the same.
@@ -46,6 +50,7 @@ class AdapterFile {
 
   std::shared_ptr<const WeightFile> file_;
   std::vector<AdapterPair> pairs_;
+  std::optional<ReferenceScale> reference_;
 };
 
 }  // namespace reel::model

@@ -71,6 +71,11 @@ absl::StatusOr<FixedAdapter> AddFile(const FixedAdapter& wanted, AdapterFamily f
                                      std::vector<Products>& products) {
   REEL_ASSIGN_OR_RETURN(const OpenedAdapter opened,
                         OpenAdapter(wanted.path, wanted.sha256, family, table));
+  if (opened.wants_reference) {
+    return AdapterError(wanted.path, "",
+                        "it wants a reference clip in each request, so it cannot be a fixed "
+                        "adapter; give the model adapter_ranks, and name it in requests");
+  }
   for (const AdaptedLayer& adapted : opened.layers) {
     LowRankProduct product = adapted.product;
     product.scale *= wanted.scale;

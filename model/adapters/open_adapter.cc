@@ -22,6 +22,7 @@ absl::StatusOr<OpenedAdapter> OpenAdapter(const std::string& path, const std::st
   REEL_ASSIGN_OR_RETURN(opened.layers, file.LayersIn(table));
   REEL_ASSIGN_OR_RETURN(const int64_t idle, file.CheckValues());
   opened.idle_layers = static_cast<int>(idle);
+  opened.wants_reference = file.reference().has_value();
   return opened;
 }
 

@@ -16,6 +16,7 @@ struct OpenedAdapter {
   std::vector<AdaptedLayer> layers;  // keep the file open
   std::string sha256;
   int idle_layers = 0;  // whose `up` is zero
+  bool wants_reference = false;
 };
 
 // `sha256`: that the file must have; empty: any. NOT_FOUND and FAILED_PRECONDITION name the file, a

@@ -83,6 +83,7 @@ v1::Model CardToProto(const model::ModelCard& card) {
     added.set_rank(static_cast<int32_t>(adapter.rank));
     added.set_bytes(adapter.bytes);
     added.set_max_scale(adapter.max_scale);
+    added.set_wants_reference(adapter.reference.has_value());
   }
   return proto;
 }
@@ -121,6 +122,7 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
                              .rank = adapter.rank(),
                              .bytes = adapter.bytes(),
                              .max_scale = adapter.max_scale()});
+    if (adapter.wants_reference()) card.adapters.back().reference.emplace();
   }
   return card;
 }

@@ -64,7 +64,8 @@ absl::StatusOr<model::AdapterOffer> AdapterRegistry::ReadFile(const std::string&
                                      .sha256 = model::SumOf(file.file().mapped()),
                                      .path = path,
                                      .rank = file.rank(),
-                                     .bytes = mark.bytes};
+                                     .bytes = mark.bytes,
+                                     .reference = file.reference()};
   known_[path] = {mark, offer};
   return offer;
 }

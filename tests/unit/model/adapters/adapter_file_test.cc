@@ -198,5 +198,18 @@ TEST(AdapterFile, CountsPairsThatChangeNothing) {
   EXPECT_EQ(folder.Open(tensors)->rank(), kRank);
 }
 
+TEST(AdapterReference, IsWantedByTheKeysOfTheMetadataAlone) {
+  const AdapterFolder folder;
+  const auto wanted = [&](const json& metadata) {
+    return folder.Open(PairOf(kQuery), metadata)->reference();
+  };
+  EXPECT_EQ(wanted(nullptr), std::nullopt);
+  EXPECT_EQ(wanted({{"format", "pt"}, {"reference", "2"}}), std::nullopt);
+  EXPECT_EQ(wanted({{"reference_downscale_factor", "2"}}), (ReferenceScale{2, 1}));
+  EXPECT_EQ(wanted({{"reference_temporal_scale_factor", "8"}}), (ReferenceScale{1, 8}));
+  EXPECT_EQ(wanted({{"reference_downscale_factor", "1"}, {"reference_temporal_scale_factor", "4"}}),
+            (ReferenceScale{1, 4}));
+}
+
 }  // namespace
 }  // namespace reel::model

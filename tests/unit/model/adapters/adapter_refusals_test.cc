@@ -130,6 +130,16 @@ TEST_F(AdapterRefusals, OfAlphasThatAreNoNumber) {
   }
 }
 
+TEST_F(AdapterRefusals, OfReferenceFactorsOtherThanOneToEight) {
+  for (const char* key : {"reference_downscale_factor", "reference_temporal_scale_factor"}) {
+    for (const char* bad : {"0", "9", "", "-1", "2.0", " 2", "1e0", "16", "two", "\n"}) {
+      EXPECT_THAT(Refusal(PairOf(query_), {{key, bad}}), Names(key, "not 1 to 8")) << bad;
+    }
+  }
+  EXPECT_THAT(Refusal(PairOf(query_), {{"reference_downscale_factor", std::string(1000, '1')}}),
+              Names("reference_downscale_factor", "it is \"1111111111111111\""));
+}
+
 TEST_F(AdapterRefusals, OfOtherKinds) {
   std::vector<TypedTensor> tensors = PairOf(query_);
   tensors.push_back({query_ + ".dora_scale", "F32", {1}, BytesOfFloats({1})});

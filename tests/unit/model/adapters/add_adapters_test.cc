@@ -81,6 +81,16 @@ TEST_F(AddAdaptersTest, MultiplyTheFilesScaleByTheGivenOne) {
   EXPECT_THAT(Added(transformer_, kQuery), ElementsAre(0.75));  // 0.5 * 3 / 2
 }
 
+TEST_F(AddAdaptersTest, RefuseOneThatWantsAReferenceClipOfEachRequest) {
+  options_.adapters = {
+      {"a",
+       folder_.Write("a",
+                     SafetensorsOfTypes(PairOf(kQuery), {{"reference_downscale_factor", "1"}})),
+       1}};
+  EXPECT_THAT(Refusal(),
+              AllOf(HasSubstr("/a"), HasSubstr("reference clip"), HasSubstr("adapter_ranks")));
+}
+
 TEST_F(AddAdaptersTest, ReachTheConnectorsToo) {
   std::vector<TypedTensor> tensors = PairOf("diffusion_model." + std::string(kQuery));
   for (const TypedTensor& tensor : PairOf("text_embedding_projection.aggregate_embed")) {

@@ -27,11 +27,12 @@ class AdapterRegistryTest : public ::testing::Test {
     config_.add_models()->set_name("without-room");
   }
   // A pair of this rank for one layer.
-  static std::string File(int64_t rank) {
+  static std::string File(int64_t rank, const nlohmann::json& metadata = nullptr) {
     const std::vector<float> ones(static_cast<size_t>(rank) * 4, 1.0f);
     return model::SafetensorsOfTypes(
         {{"proj_in.lora_A.weight", "F32", {rank, 4}, model::BytesOfFloats(ones)},
-         {"proj_in.lora_B.weight", "F32", {4, rank}, model::BytesOfFloats(ones)}});
+         {"proj_in.lora_B.weight", "F32", {4, rank}, model::BytesOfFloats(ones)}},
+        metadata);
   }
   config::v1::Adapter& Add(const std::string& name, const std::string& bytes) {
     config::v1::Adapter& adapter = *config_.add_adapters();
@@ -65,6 +66,15 @@ TEST_F(AdapterRegistryTest, SaysWhatFilesAreAndForWhom) {
                                                     .max_scale = 1.5,
                                                     .tenants = {"acme"}},
                                                    {"m"}}));
+}
+
+TEST_F(AdapterRegistryTest, SaysWhichWantAReferenceClip) {
+  Add("pose", File(1, {{"reference_downscale_factor", "2"}}));
+  Add("grain", File(1));
+  const auto read = registry_.Read(config_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ((*read)[0].offer.reference, (model::ReferenceScale{2, 1}));
+  EXPECT_EQ((*read)[1].offer.reference, std::nullopt);
 }
 
 // Fixed adapters of other models are the workers' affair.
