@@ -16,11 +16,11 @@
 namespace reel::model {
 
 // Decoded pictures of a condition: [num_frames, height, width, 3]. As wide and high as the video;
-// of a clip that is refined as the first pass.
+// of a clip that is refined as the first pass, of a reference as its adapter wants it.
 struct ConditionPixels {
   int width = 0, height = 0, num_frames = 0;
   std::vector<uint8_t> rgb;
-  bool is_cut = false;  // of a clip that is refined: it goes on behind the video's end
+  bool is_cut = false;  // of a clip at the video's rate: it goes on behind the video's end
 };
 
 // Decoded sound of a condition, from the video's beginning to its end at most.
@@ -34,13 +34,15 @@ struct ConditionSound {
   }
 };
 
-// A picture or clip that a stretch of the video must follow, the sound that all of it follows, or
-// the clip that it is a refinement of. The bytes travel beside the spec, never in a log.
+// A file beside the prompt: a picture or clip that a stretch of the video must follow, or the sound
+// that all of it follows. `use` says what else a clip can be. The bytes travel beside the spec,
+// never in a log.
 struct Condition {
   enum class Kind { kImage, kVideo, kAudio };
   enum class Use {
-    kFrames,  // the video's frames follow it
-    kRefine,  // it stands in place of a first pass (refinement.h)
+    kFrames,     // the video's frames follow it
+    kRefine,     // it stands in place of a first pass (refinement.h)
+    kReference,  // an adapter wants it (reference_clip.h)
   };
   Kind kind = Kind::kImage;
   Use use = Use::kFrames;
@@ -58,6 +60,7 @@ struct Condition {
 
   bool is_sound() const { return kind == Kind::kAudio; }
   bool is_refined() const { return use == Use::kRefine; }
+  bool is_reference() const { return use == Use::kReference; }
 
   // Compares bytes by size and hash.
   friend bool operator==(const Condition& a, const Condition& b) {

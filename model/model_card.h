@@ -95,7 +95,8 @@ struct ModelCard {
   GenerationSpec defaults;  // every optional field, except the prompt and the seed
   std::vector<Preset> presets;
   bool supports_conditions = false;
-  SoundFormat sound = {};  // frame rate of its videos
+  bool takes_references = false;  // clips that adapters want
+  SoundFormat sound = {};         // frame rate of its videos
   // That sounds of requests are brought to; absent: it takes none.
   SoundFormat own_sound = {};
   // Lossy kernel profiles that have an effect on this model.

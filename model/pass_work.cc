@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "model/first_step.h"
+#include "model/reference_clip.h"
 #include "model/refinement.h"
 #include "model/spec_defaults.h"
 
@@ -94,7 +95,8 @@ std::vector<PassWork> AllPassesOf(const GenerationSpec& resolved, const ModelCar
   for (const Pass& pass : PassesIn(FindPreset(card, resolved.preset))) {
     video.width = PassSide(video.width, pass.sides, card.spatial_multiple);
     video.height = PassSide(video.height, pass.sides, card.spatial_multiple);
-    const int64_t tokens = LatentTokens(video, card);
+    const int64_t tokens =
+        LatentTokens(video, card) + ReferenceTokens(resolved, {video.width, video.height}, card);
     const int64_t rows_each =
         1 + (pass.guided ? guidance.negative : 0) + guidance.further + pass.extra_rows;
     passes.push_back({.width = video.width,

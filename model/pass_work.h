@@ -28,8 +28,8 @@ int NumPasses(std::string_view preset, const ModelCard& card);
 
 // The passes that a resolved request makes, in order; at least one. A draft makes the first ones, a
 // promotion those behind the first: no preset has more than two. A refinement makes the last one,
-// once for each of its windows. Tokens of conditions are not counted, since they are unknown before
-// decoding.
+// once for each of its windows. Of the tokens that conditions add those of a reference clip are
+// counted, as if it were as long as the video; others are unknown before decoding.
 std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& card);
 
 // The same of the whole video: a draft's passes and those that it leaves out.

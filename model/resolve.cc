@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/adapter_rules.h"
+#include "model/reference_clip.h"
 #include "model/refinement.h"
 #include "model/spec_defaults.h"
 #include "model/spec_rules.h"
@@ -66,6 +67,7 @@ Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const Requ
   FillFrom(spec, known);
   if (card.sound.exists() && !spec.sound) spec.sound = true;
   FillServerDefaults(spec, fresh_seed);
+  CheckReference(spec, card, violations);
   ResolveAdapters(spec, card, violations);
 
   CheckAgainstCard(spec, known, card, violations);

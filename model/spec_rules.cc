@@ -12,6 +12,7 @@
 #include "model/continuation_rules.h"
 #include "model/own_sound.h"
 #include "model/pass_work.h"
+#include "model/reference_clip.h"
 #include "model/refinement.h"
 
 namespace reel::model {
@@ -23,6 +24,27 @@ constexpr int64_t kMostCrf = 51;
 constexpr double kLeastLoudness = -70, kMostLoudness = -5;  // LUFS
 constexpr char kNotSupported[] = "this model does not support it; nearest: leave it out";
 
+// A reference clip has a part of the video's sides in every pass, in whole latents.
+bool FitsReference(const char* field, int side, ViolationList::Grid grid, int part,
+                   ViolationList& out) {
+  if (part == 1) return true;
+  grid.multiple *= part;
+  ViolationList own;
+  if (own.OnGrid(field, side, grid)) return true;
+  out.Add(field, absl::StrCat(own.Take().front().description,
+                              "; the adapter's reference clip has 1/", part, " of it"));
+  return false;
+}
+
+// The most frames whose tokens fit, all else as it is; 0: none.
+int FramesThatFit(GenerationSpec spec, const ModelCard& card) {
+  for (; spec.num_frames > 0; spec.num_frames -= card.temporal_multiple) {
+    const PassWork largest = LargestOf(AllPassesOf(spec, card));
+    if (largest.tokens <= card.limits.max_latent_tokens) return spec.num_frames;
+  }
+  return 0;
+}
+
 // Size and length, and their product. `has_length`: no other field has told that it is wrong.
 void CheckShape(const GenerationSpec& spec, const ModelCard& card, bool has_length,
                 ViolationList& out) {
@@ -30,8 +52,12 @@ void CheckShape(const GenerationSpec& spec, const ModelCard& card, bool has_leng
   const ViolationList::Grid side{SideMultiple(spec.preset, card), 0,
                                  std::max(limits.min_size, LeastSide(spec.preset, card)),
                                  limits.max_size};
-  const bool width = out.OnGrid("width", spec.width, side);
-  const bool height = out.OnGrid("height", spec.height, side);
+  const auto scale = ReferenceScaleOf(spec, card);
+  const int part = ReferenceClipOf(spec) != nullptr && scale ? scale->sides : 1;
+  const bool width =
+      out.OnGrid("width", spec.width, side) && FitsReference("width", spec.width, side, part, out);
+  const bool height = out.OnGrid("height", spec.height, side) &&
+                      FitsReference("height", spec.height, side, part, out);
   const bool refines = RefinedClipOf(spec) != nullptr;
   const int most_frames = refines ? MostRefinedFrames(spec, card) : limits.max_frames;
   const bool frames = has_length && out.OnGrid("num_frames", spec.num_frames,
@@ -41,19 +67,16 @@ void CheckShape(const GenerationSpec& spec, const ModelCard& card, bool has_leng
   const std::vector<PassWork> passes = refines ? PassesOf(spec, card) : AllPassesOf(spec, card);
   const PassWork& largest = LargestOf(passes);
   if (largest.tokens <= limits.max_latent_tokens) return;
-  const int64_t per_frame =
-      int64_t{largest.width / card.spatial_multiple} * (largest.height / card.spatial_multiple);
-  const int64_t latent_frames = limits.max_latent_tokens / per_frame;
   const int held = spec.is_extension() ? spec.source->extend.overlap_frames : 0;
-  const int64_t nearest = (latent_frames - 1) * card.temporal_multiple + 1 - held;
-  out.Add(held > 0 ? "source.extend.num_frames" : "num_frames",
-          absl::StrCat(spec.num_frames, " frames of ", spec.width, "x", spec.height,
-                       passes.size() == 1 ? ""
-                                          : absl::StrCat(", with a pass at ", largest.width, "x",
-                                                         largest.height, ","),
-                       " are ", largest.tokens, " latent tokens, above ", limits.max_latent_tokens,
-                       latent_frames > 0 && nearest > 0 ? absl::StrCat("; nearest: ", nearest)
-                                                        : "; choose a smaller size"));
+  const int nearest = FramesThatFit(spec, card) - held;
+  out.Add(
+      held > 0 ? "source.extend.num_frames" : "num_frames",
+      absl::StrCat(spec.num_frames, " frames of ", spec.width, "x", spec.height,
+                   passes.size() == 1
+                       ? ""
+                       : absl::StrCat(", with a pass at ", largest.width, "x", largest.height, ","),
+                   " are ", largest.tokens, " latent tokens, above ", limits.max_latent_tokens,
+                   nearest > 0 ? absl::StrCat("; nearest: ", nearest) : "; choose a smaller size"));
 }
 
 void CheckTimesteps(const GenerationSpec& spec, const ModelLimits& limits, ViolationList& out) {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/own_sound.h"
+#include "model/reference_clip.h"
 
 namespace reel::model {
 namespace {
@@ -48,20 +50,26 @@ absl::Status CheckFirstOfALatent(const GenerationSpec& spec, size_t index, int l
                                  latent, " plus 1; nearest: ", nearest));
 }
 
-absl::Status Check(const GenerationSpec& spec, size_t index, int latent, ConditionPlaces places) {
-  const Condition& condition = spec.conditions[index];
+absl::Status CheckPixels(const Condition& condition, size_t index, const FileSize& wanted,
+                         const char* whose) {
   if (condition.pixels == nullptr || condition.pixels->num_frames < 1) {
     return Bad(index, "has no decoded pixels");
   }
   const ConditionPixels& pixels = *condition.pixels;
-  if (pixels.width != spec.width || pixels.height != spec.height) {
+  if (pixels.width != wanted.width || pixels.height != wanted.height) {
     return Bad(index,
-               absl::StrCat("is ", pixels.width, "x", pixels.height,
-                            " pixels after scaling, the video ", spec.width, "x", spec.height));
+               absl::StrCat("is ", pixels.width, "x", pixels.height, " pixels after scaling, ",
+                            whose, " ", wanted.width, "x", wanted.height));
   }
   const auto bytes = static_cast<size_t>(pixels.width) * static_cast<size_t>(pixels.height) * 3 *
                      static_cast<size_t>(pixels.num_frames);
   if (pixels.rgb.size() != bytes) return Bad(index, "has fewer pixels than its size");
+  return absl::OkStatus();
+}
+
+absl::Status Check(const GenerationSpec& spec, size_t index, int latent, ConditionPlaces places) {
+  const Condition& condition = spec.conditions[index];
+  REEL_RETURN_IF_ERROR(CheckPixels(condition, index, {spec.width, spec.height}, "the video"));
   if (condition.frame_index < 0 || condition.frame_index >= spec.num_frames) {
     return Bad(index, absl::StrCat("begins at frame ", condition.frame_index,
                                    ", the last frame is ", spec.num_frames - 1));
@@ -93,6 +101,22 @@ at::Tensor Pixels(const ConditionPixels& source, int frames, PictureSize pass,
   return AsClip(unit, dtype);
 }
 
+absl::StatusOr<PictureCondition> ReferenceOf(const GenerationSpec& spec, size_t index,
+                                             PictureSize pass, int latent, at::ScalarType dtype) {
+  const Condition& condition = spec.conditions[index];
+  const std::optional<ReferenceScale> scale = ReferenceScaleOf(spec);
+  if (!scale.has_value()) return Bad(index, "is a reference, but no adapter wants one");
+  const FileSize wanted = ReferenceSize({spec.width, spec.height}, *scale);
+  REEL_RETURN_IF_ERROR(CheckPixels(condition, index, wanted, "the adapter wants"));
+  const int most = ReferenceFrames(spec.num_frames, *scale, latent);
+  const int used = (std::min(condition.pixels->num_frames, most) - 1) / latent * latent + 1;
+  const FileSize part = ReferenceSize({pass.width, pass.height}, *scale);
+  return PictureCondition{
+      .pixels = Pixels(*condition.pixels, used, {part.width, part.height}, dtype),
+      .strength = condition.strength.value_or(1.0),
+      .reference = scale};
+}
+
 }  // namespace
 
 at::Tensor FramesOf(const ConditionPixels& clip, int64_t first, int64_t count,
@@ -112,6 +136,12 @@ absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec&
   std::vector<PictureCondition> conditions;
   for (size_t i = 0; i < spec.conditions.size(); ++i) {
     if (spec.conditions[i].is_sound()) continue;
+    if (spec.conditions[i].is_reference()) {
+      REEL_ASSIGN_OR_RETURN(PictureCondition reference,
+                            ReferenceOf(spec, i, pass, frames_per_latent, dtype));
+      conditions.push_back(std::move(reference));
+      continue;
+    }
     REEL_RETURN_IF_ERROR(Check(spec, i, frames_per_latent, places));
     const Condition& condition = spec.conditions[i];
     const int used = UsedFrames(spec, condition, condition.pixels->num_frames, frames_per_latent);

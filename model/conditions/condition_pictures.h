@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,6 +26,7 @@ struct PictureCondition {
   at::Tensor pixels;  // [1, 3, T, H, W] in -1..1, T = frames_per_latent k + 1
   int64_t frame_index = 0;
   double strength = 1;
+  std::optional<ReferenceScale> reference = {};  // of a reference clip alone
 };
 
 // So many frames of a clip from `first` on, [1, 3, count, H, W] in -1..1. Behind its end the last
@@ -32,9 +34,10 @@ struct PictureCondition {
 at::Tensor FramesOf(const ConditionPixels& clip, int64_t first, int64_t count,
                     at::ScalarType dtype);
 
-// Scales pixels to the pass's size if that differs from the video's. INVALID_ARGUMENT names the
-// condition and the rule. Refused are a size other than the video's, and a place outside the clip
-// or not among `places`.
+// Scales pixels to the pass's size if that differs from the video's, those of a reference clip to
+// the part of it that its adapter wants. INVALID_ARGUMENT names the condition and the rule. Refused
+// are a size other than the video's or that part of it, a reference that no adapter wants, and a
+// place outside the clip or not among `places`.
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(
     const GenerationSpec& spec, PictureSize pass, int frames_per_latent, at::ScalarType dtype,
     ConditionPlaces places = ConditionPlaces::kAnywhere);

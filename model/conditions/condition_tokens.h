@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "model/latents/latents.h"
+#include "model/request_adapter.h"
 
 namespace reel::model {
 
@@ -35,6 +37,8 @@ struct EncodedCondition {
   bool is_picture = true;  // else a clip
   // Of latents that are the clip's own, not pictures', the latent frame that the first is held at.
   int64_t first_latent = 0;
+  std::optional<ReferenceScale> reference =
+      {};  // of a reference clip, which is no part of the video
 
   bool is_inside() const { return frame_index > 0; }
 };

@@ -73,14 +73,18 @@ EncodedCondition EncodeCondition(const Ops& ops, const Ltx2Model& model,
   return {.latents = model.statistics.Normalize(latents).to(at::kFloat),
           .frame_index = condition.frame_index,
           .strength = condition.strength,
-          .is_picture = condition.pixels.size(2) == 1};
+          .is_picture = condition.pixels.size(2) == 1,
+          .reference = condition.reference};
+}
+
+int64_t LatentFrames(const PictureCondition& condition, int64_t frames_per_latent) {
+  return (condition.pixels.size(2) - 1) / frames_per_latent + 1;
 }
 
 int64_t AddedFrames(const std::vector<PictureCondition>& conditions, int64_t frames_per_latent) {
   int64_t frames = 0;
   for (const PictureCondition& condition : conditions) {
-    if (condition.frame_index == 0) continue;
-    frames += (condition.pixels.size(2) - 1) / frames_per_latent + 1;
+    if (condition.frame_index > 0) frames += LatentFrames(condition, frames_per_latent);
   }
   return frames;
 }
@@ -98,30 +102,40 @@ PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
   if (conditions.empty()) return clip;
   Strengths strengths(base.size(1));
   at::Tensor own = base.clone(), clean = at::zeros_like(base);
-  std::vector<at::Tensor> inside, places = {clip.places};
+  std::vector<at::Tensor> behind, places = {clip.places};
+  const auto append = [&](const EncodedCondition& condition, const at::Tensor& its_places) {
+    behind.push_back(PackLatents(condition.latents));
+    places.push_back(its_places);
+    strengths.Append(behind.back().size(1), condition.strength);
+  };
   for (const EncodedCondition& condition : conditions) {
+    if (condition.reference.has_value()) continue;
+    if (condition.is_inside()) {
+      append(condition, InsidePlaces(config, {condition.latents.size(2), shape.height, shape.width},
+                                     frame_rate, condition.frame_index, condition.is_picture));
+      continue;
+    }
     const at::Tensor tokens = PackLatents(condition.latents);
     const int64_t count = tokens.size(1);
-    if (condition.is_inside()) {
-      inside.push_back(tokens);
-      places.push_back(InsidePlaces(config, {condition.latents.size(2), shape.height, shape.width},
-                                    frame_rate, condition.frame_index, condition.is_picture));
-      strengths.Append(count, condition.strength);
-    } else {
-      const int64_t first = condition.first_latent * shape.height * shape.width;
-      own.slice(1, first, first + count).copy_(tokens);
-      clean.slice(1, first, first + count).copy_(tokens);
-      strengths.Set(first, count, condition.strength);
-    }
+    const int64_t first = condition.first_latent * shape.height * shape.width;
+    own.slice(1, first, first + count).copy_(tokens);
+    clean.slice(1, first, first + count).copy_(tokens);
+    strengths.Set(first, count, condition.strength);
   }
-  const auto with_those_inside = [&](const at::Tensor& first) {
+  for (const EncodedCondition& condition : conditions) {
+    if (!condition.reference.has_value()) continue;
+    const at::Tensor& latents = condition.latents;
+    append(condition, ReferencePlaces(config, {latents.size(2), latents.size(3), latents.size(4)},
+                                      frame_rate, *condition.reference));
+  }
+  const auto with_those_behind = [&](const at::Tensor& first) {
     std::vector<at::Tensor> parts = {first};
-    parts.insert(parts.end(), inside.begin(), inside.end());
+    parts.insert(parts.end(), behind.begin(), behind.end());
     return at::cat(parts, 1);
   };
-  clip.tokens = with_those_inside(own);
+  clip.tokens = with_those_behind(own);
   clip.places = at::cat(places, 1);
-  clip.pins = PinsOf(strengths, with_those_inside(clean));
+  clip.pins = PinsOf(strengths, with_those_behind(clean));
   return clip;
 }
 

@@ -26,7 +26,11 @@ absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec);
 EncodedCondition EncodeCondition(const Ops& ops, const Ltx2Model& model,
                                  const PictureCondition& condition, Mode mode);
 
-// Latent frames that conditions inside a video add behind its own.
+// Latent frames of a condition.
+int64_t LatentFrames(const PictureCondition& condition, int64_t frames_per_latent);
+
+// Latent frames that conditions inside a video add behind its own; a reference clip's are of
+// another size.
 int64_t AddedFrames(const std::vector<PictureCondition>& conditions, int64_t frames_per_latent);
 
 // A clip before its noise.
@@ -40,7 +44,7 @@ struct PinnedClip {
 };
 
 // Conditions at the first frame, and latents of the clip's own, replace tokens of `base`, the
-// video's, [1, N, C] fp32; others stand behind it.
+// video's, [1, N, C] fp32; others stand behind it, a reference clip last.
 PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
                     const TransformerConfig& config, const LatentShape& shape, double frame_rate,
                     const at::Tensor& base);

@@ -14,6 +14,7 @@
 #include "model/ltx2/presets.h"
 #include "model/ltx2/second_pass.h"
 #include "model/own_sound.h"
+#include "model/reference_clip.h"
 #include "model/refinement.h"
 #include "model/text/text_notices.h"
 
@@ -75,6 +76,9 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
   AddNotices(*mine);
   if (auto notice = OwnSoundNotice(spec)) mine->texts.notices.push_back(*std::move(notice));
   for (Notice& notice : RefinementNotices(spec)) mine->texts.notices.push_back(std::move(notice));
+  for (Notice& notice : ReferenceNotices(spec, card_.temporal_multiple)) {
+    mine->texts.notices.push_back(std::move(notice));
+  }
   return mine;
 }
 
@@ -90,6 +94,11 @@ absl::Status EncodeStage::PlanClip(const GenerationSpec& spec, Ltx2Generation& m
   REEL_ASSIGN_OR_RETURN(mine.mode, ModeOf(spec));
   REEL_ASSIGN_OR_RETURN(mine.conditions, model_.ConditionsOf(spec, mine.sizes.video));
   mine.added_frames = AddedFrames(mine.conditions, model_.vae_config.temporal_compression);
+  for (const PictureCondition& condition : mine.conditions) {
+    if (!condition.reference.has_value()) continue;
+    mine.reference_part = condition.reference->sides;
+    mine.reference_frames = LatentFrames(condition, model_.vae_config.temporal_compression);
+  }
   REEL_ASSIGN_OR_RETURN(mine.state.schedule,
                         ScheduleOf(spec, model_.scheduler, mine.TokensOf(mine.sizes.video)));
   mine.state.guidance = GuidanceOf(spec);

@@ -92,6 +92,7 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.defaults = DefaultsFor(traits);
   card.presets = PresetsFor(traits);
   card.supports_conditions = true;
+  card.takes_references = true;
   card.sound = model.sound.format();
   const AudioVaeConfig& spectrum = model.sound.vae().config();
   card.own_sound = {static_cast<int>(spectrum.sample_rate), static_cast<int>(spectrum.channels)};

@@ -51,7 +51,8 @@ class Ltx2Generation final : public FamilyGeneration {
 
   // The tokens of a pass, with those that conditions add.
   int64_t TokensOf(const LatentShape& shape) const {
-    return (shape.frames + added_frames) * shape.height * shape.width;
+    return (shape.frames + added_frames) * shape.height * shape.width +
+           reference_frames * (shape.height / reference_part) * (shape.width / reference_part);
   }
 
   bool goes_on() const { return second_pass.has_value() && !is_draft(); }
@@ -74,6 +75,8 @@ class Ltx2Generation final : public FamilyGeneration {
   // Then one condition at a time.
   Mode mode = Mode::kText;
   int64_t added_frames = 0;  // of latents, that conditions add in each pass
+  // The same of a reference clip, whose sides are those of the pass over `reference_part`.
+  int64_t reference_frames = 0, reference_part = 1;
   std::vector<PictureCondition> conditions;
   std::vector<EncodedCondition> encoded;
   std::shared_ptr<const ConditionSound> own_sound;  // until it is encoded

@@ -17,6 +17,7 @@
 #include "model/ltx2/part_sizes.h"
 #include "model/ltx2/upsampler_config.h"
 #include "model/ltx2/video_vae_config.h"
+#include "model/reference_clip.h"
 #include "model/text/text_folder.h"
 #include "model/vae/find_upsampler.h"
 #include "model/vae/video_vae.h"
@@ -154,6 +155,13 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
 absl::StatusOr<std::vector<PictureCondition>> Ltx2Model::ConditionsOf(
     const GenerationSpec& spec, const LatentShape& pass) const {
   const int64_t side = vae_config.spatial_compression;
+  const auto scale = ReferenceScaleOf(spec);
+  if (scale && (pass.width % scale->sides != 0 || pass.height % scale->sides != 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the video's sides are no multiples of those of its reference clip: a pass is ",
+        pass.width * side, "x", pass.height * side, ", the clip has 1/", scale->sides,
+        " of that, in steps of ", side));
+  }
   const PictureSize size = {static_cast<int>(pass.width * side),
                             static_cast<int>(pass.height * side)};
   return reel::model::ConditionsOf(spec, size, static_cast<int>(vae_config.temporal_compression),

@@ -87,6 +87,19 @@ at::Tensor InsidePlaces(const TransformerConfig& config, const LatentShape& shap
   return PicturePlaces(config, shape, Middle(start / frame_rate, end / frame_rate));
 }
 
+at::Tensor ReferencePlaces(const TransformerConfig& config, const LatentShape& shape,
+                           double frame_rate, const ReferenceScale& scale) {
+  const int64_t frames = config.pixels_per_latent[0];
+  const double rate = frame_rate / scale.frames, skipped = (scale.frames - 1) / frame_rate;
+  const auto seconds = [&](int64_t first) {
+    const at::Tensor units = Starts(shape.frames, first, frames);
+    return (Causal(units, config.causal_offset, frames) / rate - skipped).clamp_min(0);
+  };
+  at::Tensor places = PicturePlaces(config, shape, Middle(seconds(0), seconds(1)));
+  places.slice(0, 1).mul_(scale.sides);  // rows and columns
+  return places;
+}
+
 at::Tensor AudioPlaces(const TransformerConfig& config, int64_t latents) {
   const int64_t scale = config.spectra_per_latent;
   const auto seconds = [&](int64_t first) {

@@ -10,6 +10,7 @@
 #include "model/bridge/rope_table.h"
 #include "model/latents/latents.h"
 #include "model/ltx2/transformer_config.h"
+#include "model/request_adapter.h"
 
 namespace reel::model::ltx2 {
 
@@ -32,6 +33,11 @@ at::Tensor VideoPlaces(const TransformerConfig& config, const LatentShape& shape
 // the video's frame `first`. A picture is one frame long.
 at::Tensor InsidePlaces(const TransformerConfig& config, const LatentShape& shape,
                         double frame_rate, int64_t first, bool is_picture);
+// The same of a reference clip, as of a clip of its own that begins with the video. One of its
+// frames behind the first is as long as `scale.frames` of the video, and its sides are
+// `scale.sides` times as long.
+at::Tensor ReferencePlaces(const TransformerConfig& config, const LatentShape& shape,
+                           double frame_rate, const ReferenceScale& scale);
 // The middle of each token in seconds, [1, A].
 at::Tensor AudioPlaces(const TransformerConfig& config, int64_t latents);
 

@@ -58,7 +58,10 @@ json ConditionOf(json condition) {
   const auto kind = static_cast<Condition::Kind>(condition.value("kind", 0));
   condition.erase("kind");
   condition[FieldOf(kind)] = "";
-  if (condition.contains("use")) condition["use"] = "CONDITION_USE_REFINE";
+  if (const auto use = condition.find("use"); use != condition.end()) {
+    const bool refined = *use == static_cast<int>(Condition::Use::kRefine);
+    *use = refined ? "CONDITION_USE_REFINE" : "CONDITION_USE_REFERENCE";
+  }
   return condition;
 }
 

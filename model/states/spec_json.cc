@@ -57,7 +57,7 @@ void Visit(Fields& fields, auto& adapter)
 
 // The last value of each enum.
 constexpr int LastOf(Condition::Kind) { return static_cast<int>(Condition::Kind::kAudio); }
-constexpr int LastOf(Condition::Use) { return static_cast<int>(Condition::Use::kRefine); }
+constexpr int LastOf(Condition::Use) { return static_cast<int>(Condition::Use::kReference); }
 constexpr int LastOf(ConditionPipeline) { return static_cast<int>(ConditionPipeline::kCondition); }
 constexpr int LastOf(VideoCodec) { return static_cast<int>(VideoCodec::kH264); }
 constexpr int LastOf(Origin) { return static_cast<int>(Origin::kSpec); }

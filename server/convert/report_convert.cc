@@ -279,6 +279,36 @@ std::optional<WorkerReport> ReportFromProto(AttachRequest message) {
   }
 }
 
+namespace {
+
+// What the front knows of the adapters' files, which is no part of the API's spec.
+void AddAdapterFiles(const std::vector<model::RequestAdapter>& adapters,
+                     worker::v1::Assign& proto) {
+  for (const model::RequestAdapter& adapter : adapters) {
+    proto.add_adapter_paths(adapter.path);
+    worker::v1::AdapterReference& reference = *proto.add_adapter_references();
+    if (!adapter.reference) continue;
+    reference.set_sides(adapter.reference->sides);
+    reference.set_frames(adapter.reference->frames);
+  }
+}
+
+void TakeAdapterFiles(const worker::v1::Assign& proto,
+                      std::vector<model::RequestAdapter>& adapters) {
+  const auto count = static_cast<int>(adapters.size());
+  for (int i = 0; i < std::min(count, proto.adapter_paths_size()); ++i) {
+    adapters[static_cast<size_t>(i)].path = proto.adapter_paths(i);
+  }
+  for (int i = 0; i < std::min(count, proto.adapter_references_size()); ++i) {
+    const worker::v1::AdapterReference& reference = proto.adapter_references(i);
+    if (reference.sides() < 1 || reference.frames() < 1) continue;
+    adapters[static_cast<size_t>(i)].reference =
+        model::ReferenceScale{reference.sides(), reference.frames()};
+  }
+}
+
+}  // namespace
+
 worker::v1::Assign AssignmentToProto(const Assignment& assignment) {
   worker::v1::Assign proto;
   Name(assignment.ref, &proto);
@@ -290,9 +320,7 @@ worker::v1::Assign AssignmentToProto(const Assignment& assignment) {
   proto.set_alone(assignment.alone);
   proto.set_trace_id(assignment.ref.trace_id);
   proto.set_state_size_bytes(assignment.state_size_bytes);
-  for (const model::RequestAdapter& adapter : assignment.spec.adapters) {
-    proto.add_adapter_paths(adapter.path);
-  }
+  AddAdapterFiles(assignment.spec.adapters, proto);
   return proto;
 }
 
@@ -305,11 +333,7 @@ Assignment AssignmentFromProto(const worker::v1::Assign& proto) {
   assignment.alone = proto.alone();
   assignment.ref.trace_id = proto.trace_id();
   assignment.state_size_bytes = proto.state_size_bytes();
-  std::vector<model::RequestAdapter>& adapters = assignment.spec.adapters;
-  const auto named = std::min(adapters.size(), static_cast<size_t>(proto.adapter_paths_size()));
-  for (size_t i = 0; i < named; ++i) {
-    adapters[i].path = proto.adapter_paths(static_cast<int>(i));
-  }
+  TakeAdapterFiles(proto, assignment.spec.adapters);
   return assignment;
 }
 

@@ -34,6 +34,7 @@ std::string_view SniffContentType(std::string_view bytes) {
 }
 
 using Kind = model::Condition::Kind;
+using Use = model::Condition::Use;
 using Variants = std::map<std::string, std::string>;
 
 Kind KindOf(const v1::Condition& proto) {
@@ -49,7 +50,8 @@ const std::string& BytesOf(const v1::Condition& proto) {
 model::Condition ConditionFromProto(const v1::Condition& proto) {
   model::Condition condition;
   condition.kind = KindOf(proto);
-  if (proto.use() == v1::CONDITION_USE_REFINE) condition.use = model::Condition::Use::kRefine;
+  if (proto.use() == v1::CONDITION_USE_REFINE) condition.use = Use::kRefine;
+  if (proto.use() == v1::CONDITION_USE_REFERENCE) condition.use = Use::kReference;
   condition.frame_index = proto.frame_index();
   if (proto.has_strength()) condition.strength = proto.strength();
   const std::string& bytes = BytesOf(proto);
@@ -83,6 +85,7 @@ void SetCondition(const model::Condition& condition, bool with_bytes, v1::Condit
       break;
   }
   if (condition.is_refined()) proto.set_use(v1::CONDITION_USE_REFINE);
+  if (condition.is_reference()) proto.set_use(v1::CONDITION_USE_REFERENCE);
   proto.set_frame_index(condition.frame_index);
   if (condition.strength) proto.set_strength(*condition.strength);
   proto.set_content_type(condition.content_type);

@@ -271,6 +271,7 @@ worker::v1::ModelState CardToModelState(const model::ModelCard& card) {
   }
   *state.mutable_defaults() = SpecToProto(card.defaults);
   state.set_steps_alone(card.steps_alone);
+  state.set_takes_references(card.takes_references);
   if (card.memory != model::MemoryCosts()) {
     MessageWriter write_memory(*state.mutable_memory());
     VisitMemory(write_memory, card.memory);
@@ -288,6 +289,7 @@ model::ModelCard CardFromModelState(const worker::v1::ModelState& state) {
   model::ModelCard card = CardFromProto(state.card());
   card.defaults = SpecFromProto(state.defaults());
   card.steps_alone = state.steps_alone();
+  card.takes_references = state.takes_references();
   MessageReader read_memory(state.memory());
   VisitMemory(read_memory, card.memory);
   for (const worker::v1::Preset& preset : state.presets()) {

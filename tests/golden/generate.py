@@ -5,7 +5,7 @@
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [gemma] [schedules] [models] [pictures] [layouts]
         [upsampler] [guidance] [tiles] [bf16] [gguf] [ltx2] [ltx2_sound] [ltx2_vae]
-        [ltx2_vae_layouts] [ltx2_films] [ltx2_passes] [ltx2_conditions] [adapters]
+        [ltx2_vae_layouts] [ltx2_films] [ltx2_passes] [ltx2_conditions] [ltx2_references] [adapters]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
@@ -23,6 +23,7 @@ import golden_ltx2
 import golden_ltx2_conditions
 import golden_ltx2_films
 import golden_ltx2_passes
+import golden_ltx2_references
 import golden_ltx2_sound
 import golden_ltx2_vae
 import golden_ltx2_vae_layouts
@@ -54,6 +55,7 @@ PARTS = {
     "ltx2_passes": golden_ltx2_passes.generate,
     "ltx2_conditions": golden_ltx2_conditions.generate,
     "adapters": golden_adapters.generate,
+    "ltx2_references": golden_ltx2_references.generate,
 }
 
 if __name__ == "__main__":

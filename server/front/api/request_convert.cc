@@ -139,7 +139,7 @@ void CheckEnums(const v1::VideoSpec& spec, Violations& out) {
     const v1::ConditionUse use = spec.conditions(i).use();
     if (v1::ConditionUse_IsValid(use)) continue;
     out.push_back({absl::StrCat("spec.conditions[", i, "].use"),
-                   absl::StrCat("must be a ConditionUse, 0, 1 or 3: ", use, "; the nearest is 1")});
+                   absl::StrCat("must be a ConditionUse, 0 to 3: ", use, "; the nearest is 1")});
   }
 }
 

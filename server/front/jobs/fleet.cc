@@ -274,7 +274,9 @@ absl::Status FindAdapters(const model::ModelCard* card, model::GenerationSpec& s
   const std::vector<model::AdapterOffer> none;
   for (model::RequestAdapter& wanted : spec.adapters) {
     for (const model::AdapterOffer& offer : card == nullptr ? none : card->adapters) {
-      if (offer.name == wanted.name && offer.sha256 == wanted.sha256) wanted.path = offer.path;
+      if (offer.name != wanted.name || offer.sha256 != wanted.sha256) continue;
+      wanted.path = offer.path;
+      wanted.reference = offer.reference;
     }
     if (!wanted.path.empty()) continue;
     return MakeError(Reason::kModelReplaced,

@@ -6,6 +6,7 @@
 
 #include "model/held_stretch.h"
 #include "model/own_sound.h"
+#include "model/reference_clip.h"
 #include "model/refinement.h"
 
 namespace reel::front {
@@ -30,6 +31,13 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
     // All of its frames are encoded.
     const model::FileSize clip = model::RefinedClipSize(resolved, card);
     shape.condition_pixels = int64_t{clip.width} * clip.height * resolved.num_frames;
+  }
+  if (const auto scale = model::ReferenceScaleOf(resolved, card);
+      scale && model::ReferenceClipOf(resolved) != nullptr) {
+    const model::FileSize clip = model::ReferenceSize({last.width, last.height}, *scale);
+    const int frames = model::ReferenceFrames(resolved.num_frames, *scale, card.temporal_multiple);
+    // It is counted as a picture of the video's size already.
+    shape.condition_pixels += int64_t{clip.width} * clip.height * frames - last.width * last.height;
   }
   shape.memory_formula = model::PeakMemoryOf(card.memory, shape.passes, shape.frame_pixels);
   return shape;

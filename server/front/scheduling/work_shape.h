@@ -23,7 +23,7 @@ struct WorkShape {
   int crf = 0;               // how finely it is encoded
   bool weights = false;      // false: a model without weights, which has no slow first step
   int previews = 0;
-  int64_t condition_pixels = 0;  // of a frame, for each picture or clip; of one that is refined all
+  int64_t condition_pixels = 0;  // of a frame, for each picture or clip; of some clips all
   int64_t memory_formula = 0;    // bytes of device memory, as its card tells
 
   int64_t tokens() const;  // of the pass with the most

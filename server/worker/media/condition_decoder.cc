@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/own_sound.h"
+#include "model/reference_clip.h"
 #include "model/refinement.h"
 #include "server/worker/media/clip_decoder.h"
 #include "server/worker/media/picture_compression.h"
@@ -74,7 +75,9 @@ class Budget {
 // The decoded pictures of one condition.
 class Pictures {
  public:
-  Pictures(const model::FileSize& size, Budget& budget) : budget_(budget) {
+  // Behind the first frame, one of `every` is kept.
+  Pictures(const model::FileSize& size, Budget& budget, int every = 1)
+      : budget_(budget), every_(every) {
     pixels_->width = size.width;
     pixels_->height = size.height;
   }
@@ -83,6 +86,8 @@ class Pictures {
     return ScaleLanczos(image, pixels_->width, pixels_->height);
   }
   absl::Status AddScaled(const model::RgbImage& scaled) {
+    const int frame = count_++;
+    if (frame > 0 && (frame - 1) % every_ != 0) return absl::OkStatus();
     REEL_RETURN_IF_ERROR(budget_.Take(scaled.pixels.size()));
     pixels_->rgb.insert(pixels_->rgb.end(), scaled.pixels.begin(), scaled.pixels.end());
     ++pixels_->num_frames;
@@ -90,11 +95,13 @@ class Pictures {
   }
   absl::Status Add(const model::RgbImage& image) { return AddScaled(Scaled(image)); }
   void SetCut() { pixels_->is_cut = true; }
-  int count() const { return pixels_->num_frames; }
+  int count() const { return count_; }  // of all that were added
   std::shared_ptr<const model::ConditionPixels> Finish() { return std::move(pixels_); }
 
  private:
   Budget& budget_;
+  const int every_;
+  int count_ = 0;
   std::shared_ptr<model::ConditionPixels> pixels_ = std::make_shared<model::ConditionPixels>();
 };
 
@@ -152,10 +159,10 @@ class FramesAtRate {
   int end_ = 0;  // of what is shown, in frames
 };
 
-absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> DecodeRefined(
-    const model::GenerationSpec& spec, const std::string& bytes, const model::FileSize& size,
-    Budget& budget) {
-  Pictures pictures(size, budget);
+// The frames that are shown at the video's rate.
+absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> DecodeAtRate(
+    const model::GenerationSpec& spec, const std::string& bytes, Budget& budget,
+    Pictures pictures) {
   FramesAtRate frames(spec, pictures);
   absl::StatusOr<bool> more = true;
   REEL_RETURN_IF_ERROR(DecodeClip(
@@ -218,9 +225,16 @@ absl::Status Decode(const model::GenerationSpec& spec, const DecodeLimits& limit
   if (condition.is_sound()) {
     REEL_ASSIGN_OR_RETURN(condition.sound, DecodeSoundOf(spec, condition, limits.sound, budget));
   } else if (condition.is_refined()) {
-    REEL_ASSIGN_OR_RETURN(condition.pixels,
-                          DecodeRefined(spec, *condition.bytes, limits.refined, budget));
+    REEL_ASSIGN_OR_RETURN(condition.pixels, DecodeAtRate(spec, *condition.bytes, budget,
+                                                         Pictures(limits.refined, budget)));
     return DecodeSoundsOf(spec, limits, budget, condition);
+  } else if (condition.is_reference()) {
+    if (limits.reference.width < 1) {
+      return absl::InvalidArgumentError("is a reference, but no adapter wants one");
+    }
+    REEL_ASSIGN_OR_RETURN(condition.pixels,
+                          DecodeAtRate(spec, *condition.bytes, budget,
+                                       Pictures(limits.reference, budget, limits.reference_every)));
   } else {
     REEL_ASSIGN_OR_RETURN(condition.pixels, DecodePixels(spec, condition, budget));
   }
@@ -234,6 +248,10 @@ DecodeLimits DecodeLimits::For(const model::GenerationSpec& resolved, const mode
   DecodeLimits limits;
   limits.max_pixels = max_pixels;
   limits.sound = card.own_sound;
+  if (const auto scale = model::ReferenceScaleOf(resolved)) {
+    limits.reference = model::ReferenceSize({resolved.width, resolved.height}, *scale);
+    limits.reference_every = scale->frames;
+  }
   if (model::RefinedClipOf(resolved) == nullptr) return limits;
   limits.carried_sound = card.sound;
   limits.refined = model::RefinedClipSize(resolved, card);

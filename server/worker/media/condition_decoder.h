@@ -29,6 +29,8 @@ struct DecodeLimits {
   model::SoundFormat sound = {};                // that sounds are brought to
   model::SoundFormat carried_sound = {};        // the same of clips that are refined
   model::FileSize refined = {};                 // that those are scaled to
+  model::FileSize reference = {};               // that a reference clip is; 0x0: none is wanted
+  int reference_every = 1;                      // behind its first frame, one of so many is taken
   int64_t max_pixels = 16'000'000;              // most pixels of a picture, before scaling
   int64_t max_bytes = int64_t{1} << 30;         // most bytes of all conditions, after scaling
   absl::Duration max_time = absl::Seconds(60);  // most time for all conditions
@@ -36,9 +38,10 @@ struct DecodeLimits {
 
 // Sets `pixels` or `sound` of every condition of `spec` that has none, scaled to its width and
 // height as the reference does (picture_scaler.h). Pictures, not clips, are first compressed by its
-// `condition_crf`. A clip or a sound is read up to the video's end. Of a clip that is refined the
-// frames are those shown at the video's frame rate. Its sound is decoded unless the request has
-// none or one of its own. INVALID_ARGUMENT names the condition and its problem;
+// `condition_crf`. A clip or a sound is read up to the video's end. Of a clip that is refined, and
+// of a reference, the frames are those shown at the video's frame rate; of a reference those are
+// kept that its adapter wants. The sound of a clip that is refined is decoded unless the request
+// has none or one of its own. INVALID_ARGUMENT names the condition and its problem;
 // FAILED_PRECONDITION: its bytes are missing; CANCELLED soon after `stop` is true. On an error
 // `spec` is unchanged.
 absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,

@@ -30,7 +30,7 @@ EXEMPT = {
     "Condition::sha256": "names the bytes for people; a wrong one is refused where the message is read",
     "ConditionPixels::is_cut": "RefinementNotices tells it",
     "ConditionSound::is_cut": "OwnSoundNotice tells it",
-    "Condition::use": "is_refined asks it",
+    "Condition::use": "is_refined and is_reference ask it",
     "GenerationSpec::condition_crf": "no family takes compressed pictures yet, and a request that sets it is refused",
     "ServerConfig::insecure_listen": "permits a listener; the configuration's checks are all that asks",
     "Fleet::insecure": "likewise",

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -70,6 +71,32 @@ TEST_F(RopeTables, HaveARowForEachPlaceOfAnAxisAlone) {
   // The condition's time is its own, its rows and columns are the film's.
   const StreamTables all = MakeVideoTables(config_, PlacesWithCondition());
   EXPECT_EQ(all.own.cos_sin().size(0), 6 + 6 + 9);
+}
+
+// Numbers of the releases' formulas: frames 0 and 1 + t k of the video, at its rate, and pixels d
+// times as far apart.
+TEST(ReferencePlaces, AreThoseOfAClipOfItsOwnStretchedToTheVideo) {
+  const TransformerConfig config;
+  struct Case {
+    ReferenceScale scale;
+    std::vector<float> seconds, columns;
+    float row;
+  };
+  for (const Case& one : {Case{{1, 1}, {0.02F, 0.2F, 0.52F}, {16, 48}, 16},
+                          Case{{2, 1}, {0.02F, 0.2F, 0.52F}, {32, 96}, 32},
+                          Case{{1, 4}, {0.02F, 0.68F, 1.96F}, {16, 48}, 16},
+                          Case{{2, 4}, {0.02F, 0.68F, 1.96F}, {32, 96}, 32}}) {
+    const at::Tensor places = ReferencePlaces(config, {3, 1, 2}, 25, one.scale);
+    ASSERT_EQ(places.sizes(), (std::vector<int64_t>{3, 6}));
+    for (int64_t token = 0; token < 6; ++token) {
+      const auto frame = static_cast<size_t>(token / 2), column = static_cast<size_t>(token % 2);
+      EXPECT_NEAR(places[0][token].item<float>(), one.seconds[frame], 1e-6) << token;
+      EXPECT_EQ(places[1][token].item<float>(), one.row);
+      EXPECT_EQ(places[2][token].item<float>(), one.columns[column]);
+    }
+  }
+  EXPECT_TRUE(
+      at::equal(ReferencePlaces(config, kFilm, 24, {1, 1}), VideoPlaces(config, kFilm, 24)));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ TEST(NewJobFrom, ListsEveryViolationAtOnceWithThoseOfTheSpec) {
   (*request.mutable_labels())[""] = "x";
   request.mutable_spec()->mutable_encoding()->set_speed(static_cast<v1::EncodingSpeed>(77));
   request.mutable_spec()->mutable_encoding()->set_origin(static_cast<v1::Origin>(4));
-  request.mutable_spec()->add_conditions()->set_use(static_cast<v1::ConditionUse>(2));
+  request.mutable_spec()->add_conditions()->set_use(static_cast<v1::ConditionUse>(4));
   request.mutable_spec()->set_prompt(std::string(9000, 'a'));
   const auto job = NewJobFrom(request, kAsker, {}, {});
   EXPECT_EQ(job.status().code(), absl::StatusCode::kInvalidArgument);

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
+#include <string>
 
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -78,6 +80,31 @@ TEST_F(AssignmentTest, AdaptersTravelWithTheirFilesAndEndAVideoOnceTheyAreOthers
   // What a worker holds is not touched.
   WaitForState(*first, VideoState::kSucceeded);
   WaitForState(*second, VideoState::kSucceeded);
+}
+
+// A worker has no list of adapters: what one wants of a reference clip travels with its file.
+TEST_F(AssignmentTest, WhatAnAdapterWantsOfAReferenceTravelsWithItsFile) {
+  StartAll();
+  model::ModelCard card = TestCard();
+  card.adapter_ranks = 64;
+  card.supports_conditions = card.takes_references = true;
+  Load("w0", card);
+  dispatcher->SetAdapters({{{.name = "pose",
+                             .sha256 = "p",
+                             .path = "/loras/p",
+                             .reference = model::ReferenceScale{2, 4}},
+                            {}}});
+  NewJob adapted = Request();
+  adapted.spec.adapters = {{"pose", {}}};
+  model::Condition& clip = adapted.spec.conditions.emplace_back();
+  clip.kind = model::Condition::Kind::kVideo;
+  clip.use = model::Condition::Use::kReference;
+  clip.bytes = std::make_shared<const std::string>("clip");
+  const JobPtr job = MustCreate(adapted);
+  Settle();
+  const Sent sent = Take();
+  EXPECT_EQ(sent.assignment.spec.adapters[0].reference, (model::ReferenceScale{2, 4}));
+  EXPECT_EQ(job->Snapshot().spec.adapters[0].reference, std::nullopt);  // nor is this told
 }
 
 TEST_F(AssignmentTest, WhatNoDeviceWillEverRunEnds) {

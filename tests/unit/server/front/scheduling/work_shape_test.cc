@@ -31,5 +31,24 @@ TEST(WorkShape, HasTheStepsAndTheFramesOfAClipThatIsRefined) {
   EXPECT_EQ(ShapeOf(spec, card, "auto").steps(), 4) << "of two windows";
 }
 
+TEST(WorkShape, OfAReferenceCountsItsTokensInEveryStepAndItsFramesForTheEncoder) {
+  model::ModelCard card = model::ModelCard();
+  card.takes_references = true;
+  card.adapters = {
+      {.name = "pose", .sha256 = "s", .rank = 16, .reference = model::ReferenceScale{2, 1}}};
+  model::GenerationSpec spec;
+  spec.width = 768;
+  spec.height = 512;
+  spec.num_frames = 121;
+  spec.num_inference_steps = 8;
+  spec.adapters = {{"pose", 1}};
+  spec.conditions.resize(1);
+  spec.conditions[0].kind = model::Condition::Kind::kVideo;
+  spec.conditions[0].use = model::Condition::Use::kReference;
+  const WorkShape shape = ShapeOf(spec, card, "auto");
+  EXPECT_EQ(shape.tokens(), 16 * (24 * 16 + 12 * 8));
+  EXPECT_EQ(shape.condition_pixels, int64_t{384} * 256 * 121);
+}
+
 }  // namespace
 }  // namespace reel::front

@@ -340,5 +340,35 @@ TEST(DecodeRefined, HoldsTheLimitsOfAllConditions) {
   EXPECT_THAT(ErrorOf(RefinementOf("no clip", 9, 24), limits), HasSubstr("is not an MP4 clip"));
 }
 
+TEST(DecodeReference, KeepsTheFramesAndTheSizeThatItsAdapterWants) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  struct Case {
+    int frames, rate, every;
+    std::vector<int> shown;
+    bool is_cut;
+  };
+  for (const Case& one : {Case{9, 24, 1, {0, 1, 2, 3, 4, 5, 6, 7, 8}, false},
+                          Case{20, 24, 4, {0, 1, 5}, true}, Case{9, 24, 2, {0, 1, 3, 5, 7}, false},
+                          Case{18, 48, 4, {0, 2, 10}, false}, Case{5, 24, 4, {0, 1}, false}}) {
+    model::GenerationSpec spec = RefinementOf(GreyClip(one.frames, one.rate, "", "160x90"), 9, 24);
+    spec.conditions[0].use = model::Condition::Use::kReference;
+    spec.adapters = {{.name = "depth",
+                      .scale = 1,
+                      .path = "/depth",
+                      .reference = model::ReferenceScale{2, one.every}}};
+    const absl::Status status = Decode(spec, DecodeLimits::For(spec, {}, 16'000'000));
+    ASSERT_TRUE(status.ok()) << status;
+    const model::ConditionPixels& pixels = *spec.conditions[0].pixels;
+    EXPECT_EQ(pixels.width, 48);
+    EXPECT_EQ(pixels.height, 32);
+    EXPECT_EQ(Shown(pixels), one.shown) << one.rate << ", one of " << one.every;
+    EXPECT_EQ(pixels.is_cut, one.is_cut);
+    EXPECT_THAT(spec.conditions[0].sound, IsNull());
+  }
+  model::GenerationSpec spec = RefinementOf(GreyClip(9, 24), 9, 24);
+  spec.conditions[0].use = model::Condition::Use::kReference;
+  EXPECT_THAT(ErrorOf(spec), HasSubstr("no adapter wants one"));
+}
+
 }  // namespace
 }  // namespace reel::worker
