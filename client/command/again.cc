@@ -64,10 +64,11 @@ absl::StatusOr<v1::VideoSpec> SpecAgain(const FileBefore& before, const v1::Vide
   spec.MergeFrom(given);
   for (const v1::Condition& condition : spec.conditions()) {
     if (HasBytes(condition)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        before.path, " was made with a ", KindOf(condition), " that is not in it (",
-        condition.size_bytes(),
-        " bytes); pass all that it was made with by --image, --condition or --sound."));
+    return absl::InvalidArgumentError(
+        absl::StrCat(before.path, " was made with a ", KindOf(condition), " that is not in it (",
+                     condition.size_bytes(),
+                     " bytes); pass all that it was made with by --image, --condition, --reference "
+                     "or --sound."));
   }
   if (spec.encoding().origin() == v1::ORIGIN_UNSPECIFIED) {
     spec.mutable_encoding()->set_origin(v1::ORIGIN_SPEC);

@@ -35,6 +35,19 @@ absl::Status Add(const ConditionFile& file, v1::VideoSpec& spec) {
                    "Pictures of the video's own size are enough; a JPEG is smaller than a PNG.");
 }
 
+absl::Status AddReference(const ConditionFile& file, v1::VideoSpec& spec) {
+  absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMaxBytes);
+  if (!bytes.ok()) return bytes.status();
+  if (!IsClip(*bytes)) {
+    return absl::InvalidArgumentError(absl::StrCat("Only an MP4 is a reference: ", file.path, "."));
+  }
+  v1::Condition& condition = *spec.add_conditions();
+  condition.set_use(v1::CONDITION_USE_REFERENCE);
+  if (file.strength != 1) condition.set_strength(file.strength);
+  condition.set_video(*std::move(bytes));
+  return CheckSize(spec, file.path, "The video's own size and length are enough for a reference.");
+}
+
 absl::Status AddSound(const std::string& path, v1::VideoSpec& spec) {
   absl::StatusOr<std::string> bytes = ReadConditionFile(path, kMaxBytes);
   if (!bytes.ok()) return bytes.status();
@@ -50,6 +63,7 @@ absl::StatusOr<int> LastFrame(Session& session, const v1::VideoSpec& spec) {
   if (!client.ok()) return client.status();
   v1::EstimateVideoRequest request;
   *request.mutable_spec() = spec;
+  request.mutable_spec()->clear_adapters();  // one may want a clip, which is not read yet
   const auto estimate = (*client)->Estimate(request);
   if (!estimate.ok()) return estimate.status();
   return estimate->spec().num_frames() - 1;
@@ -97,6 +111,13 @@ void ConditionFlags::AddTo(CLI::App& command) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
+      .add_option_function<std::string>(
+          "--reference", [this](const std::string& text) { reference_ = ParseReferenceFile(text); },
+          "The MP4 that an --adapter wants a reference of (`reel models` shows which do), such as "
+          "a depth or a pose; its strength is 0 to 1")
+      ->type_name("FILE[:STRENGTH]")
+      ->check(WhyEmpty);
+  command
       .add_option("--sound", sound_,
                   "A WAV, FLAC, MP3 or MP4 whose sound the video has and its pictures follow")
       ->type_name("FILE")
@@ -122,6 +143,10 @@ absl::Status ConditionFlags::Fill(Session& session, v1::VideoSpec& spec) const {
   }
   for (const ConditionFile& file : all) {
     if (absl::Status added = Add(file, spec); !added.ok()) return added;
+  }
+  if (reference_) {
+    session.conditions.push_back("--reference " + reference_->path);
+    if (absl::Status added = AddReference(*reference_, spec); !added.ok()) return added;
   }
   if (sound_.empty()) return absl::OkStatus();
   session.conditions.push_back("--sound " + sound_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags for pictures and clips that a video must contain: --image, --last-image, --condition,
-// --image-crf, and for their sound: --sound.
+// The flags for pictures and clips that a video must contain or follow: --image, --last-image,
+// --condition, --image-crf, --reference, and for their sound: --sound.
 #pragma once
 
 #include <optional>
@@ -31,6 +31,7 @@ class ConditionFlags {
  private:
   std::string image_, last_image_, sound_;
   std::vector<ConditionFile> files_;
+  std::optional<ConditionFile> reference_;
   std::optional<int> crf_;
 };
 

@@ -41,7 +41,7 @@ constexpr FieldFlag kFlags[] = {
     {"spec.modality_scale", "--modality-scale"},
     {"spec.audio_modality_scale", "--audio-modality-scale"},
     {"spec.condition_crf", "--image-crf"},
-    {"spec.conditions", "--image, --last-image, --condition, --sound"},
+    {"spec.conditions", "--image, --last-image, --condition, --reference, --sound"},
     {"spec.adapters", "--adapter"},
     {"spec.sound", "--no-sound"},
     {"spec.source.extend.join", "--join"},

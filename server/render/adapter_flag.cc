@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "model/adapters/adapter_file.h"
 
 namespace reel::render {
 
@@ -42,6 +43,13 @@ std::vector<model::RequestAdapter> RequestAdaptersOf(
     wanted.push_back({adapter.name, adapter.scale, "", adapter.path});
   }
   return wanted;
+}
+
+void ReadReferenceScales(std::vector<model::RequestAdapter>& adapters) {
+  for (model::RequestAdapter& adapter : adapters) {
+    const auto file = model::AdapterFile::Open(adapter.path);
+    if (file.ok()) adapter.reference = file->reference();
+  }
 }
 
 }  // namespace reel::render

@@ -22,4 +22,7 @@ std::vector<model::FixedAdapter> AdaptersOfFlags(const std::vector<std::string>&
 std::vector<model::RequestAdapter> RequestAdaptersOf(
     const std::vector<model::FixedAdapter>& adapters);
 
+// Sets what their files say of reference clips. What is wrong with a file the load tells.
+void ReadReferenceScales(std::vector<model::RequestAdapter>& adapters);
+
 }  // namespace reel::render

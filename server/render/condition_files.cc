@@ -50,10 +50,16 @@ absl::Status ReadConditionFiles(RenderOptions& options) {
     condition.bytes = std::make_shared<const std::string>(std::move(bytes));
     options.spec.conditions.push_back(std::move(condition));
   }
-  model::Condition refined, sound;
+  model::Condition refined, reference, sound;
   refined.kind = model::Condition::Kind::kVideo;
   refined.use = model::Condition::Use::kRefine;
   REEL_RETURN_IF_ERROR(ReadOne(options.refined_clip, refined, options.spec.conditions));
+  if (options.reference) {
+    reference.kind = model::Condition::Kind::kVideo;
+    reference.use = model::Condition::Use::kReference;
+    reference.strength = options.reference->strength;
+    REEL_RETURN_IF_ERROR(ReadOne(options.reference->path, reference, options.spec.conditions));
+  }
   sound.kind = model::Condition::Kind::kAudio;
   return ReadOne(options.sound, sound, options.spec.conditions);
 }

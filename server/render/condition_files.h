@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the files of --image, --condition, --refine and --sound into a request.
+// Reads the files of --image, --condition, --refine, --reference and --sound into a request.
 #pragma once
 
 #include "absl/status/status.h"

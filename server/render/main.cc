@@ -11,6 +11,7 @@
 #include "kernels/open_device.h"
 #include "model/bundled_model.h"
 #include "model/registry.h"
+#include "server/render/adapter_flag.h"
 #include "server/render/check_model.h"
 #include "server/render/condition_files.h"
 #include "server/render/console.h"
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
     console.Error(std::string(read.message()));
     return render::kInvalid;
   }
+  render::ReadReferenceScales(options->spec.adapters);
   const auto render = options->exact ? &render::RenderExact : &render::RenderVideo;
   exit_code = render(*options, catalog, console);
   // Only the path, for scripts.

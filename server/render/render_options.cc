@@ -105,6 +105,23 @@ void AddOriginFlag(CLI::App& app, model::GenerationSpec& spec) {
       ->check(CLI::IsMember({"none", "mark", "spec"}));
 }
 
+// What a video is made from beside its prompt.
+void AddConditionFlags(CLI::App& app, Texts& texts, RenderOptions& options) {
+  app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
+  app.add_option("--condition", texts.conditions,
+                 "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
+  app.add_option("--refine", options.refined_clip,
+                 "An MP4 of any origin that the second pass of a preset of two refines, in place "
+                 "of the first; --denoise-strength: how much of it is made anew");
+  app.add_option_function<std::string>(
+      "--reference",
+      [&options](const std::string& text) { options.reference = ParseReferenceFile(text); },
+      "FILE[:STRENGTH], the MP4 that an adapter wants a reference of (IC-LoRA); needs --adapter "
+      "and --adapter-ranks");
+  app.add_option("--sound", options.sound,
+                 "A WAV, FLAC, MP3 or MP4 whose sound the video has and its pictures follow");
+}
+
 // The flags that were added behind the first `first`.
 std::vector<const CLI::Option*> FlagsFrom(size_t first, const CLI::App& app) {
   std::vector<const CLI::Option*> flags = app.get_options();
@@ -326,14 +343,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   const size_t of_the_model = app.get_options().size();
   AddSpecFlags(app, options.spec, renders && !goes_on);
   AddOriginFlag(app, options.spec);
-  app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
-  app.add_option("--condition", texts.conditions,
-                 "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
-  app.add_option("--refine", options.refined_clip,
-                 "An MP4 of any origin that the second pass of a preset of two refines, in place "
-                 "of the first; --denoise-strength: how much of it is made anew");
-  app.add_option("--sound", options.sound,
-                 "A WAV, FLAC, MP3 or MP4 whose sound the video has and its pictures follow");
+  AddConditionFlags(app, texts, options);
   app.add_option(
       "--kernels", texts.kernels,
       "auto, reference, batch_invariant, or a lossy one: int8 or fp8 (linear layers in 8 "

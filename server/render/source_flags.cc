@@ -14,9 +14,9 @@ using Begin = model::Source::Begin;
 
 constexpr const char* kSourceFlags[] = {"--promote", "--extend", "--retake"};
 // What an extension and a retake take from their source.
-constexpr const char* kOfTheSource[] = {"--width",      "--height", "--num-frames",
-                                        "--frame-rate", "--image",  "--condition",
-                                        "--refine",     "--sound",  "--stop-after-pass"};
+constexpr const char* kOfTheSource[] = {
+    "--width",     "--height", "--num-frames", "--frame-rate", "--image",
+    "--condition", "--refine", "--reference",  "--sound",      "--stop-after-pass"};
 
 const char* FlagOf(Begin begin) {
   switch (begin) {

@@ -24,6 +24,15 @@ std::optional<ConditionFile> ParseConditionFile(const std::string& text) {
   return read ? std::optional(file) : std::nullopt;
 }
 
+std::optional<ConditionFile> ParseReferenceFile(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  double strength = 1;
+  const bool has_strength =
+      colon != std::string::npos && absl::SimpleAtod(text.substr(colon + 1), &strength);
+  ConditionFile file{has_strength ? text.substr(0, colon) : text, 0, has_strength ? strength : 1};
+  return file.path.empty() ? std::nullopt : std::optional(file);
+}
+
 absl::StatusOr<std::string> ReadConditionFile(const std::string& path, int64_t max_bytes) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);

@@ -20,6 +20,10 @@ struct ConditionFile {
 // name.
 std::optional<ConditionFile> ParseConditionFile(const std::string& text);
 
+// Parses "FILE" or "FILE:STRENGTH", of a clip that has no frame to begin at. What stands behind the
+// last colon is the strength if it is a number.
+std::optional<ConditionFile> ParseReferenceFile(const std::string& text);
+
 // Reads the whole file. INVALID_ARGUMENT names the file.
 absl::StatusOr<std::string> ReadConditionFile(const std::string& path, int64_t max_bytes);
 

@@ -108,7 +108,7 @@ WALLS = [
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf"}),
     (r"server/worker/\w+\.(h|cc)$", SERVER_BASE + ["server/worker/", "server/convert/", "kernels/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "cli"}),
-    (r"server/render/", SERVER_BASE + [r"model/states/video_state\.h"] + ENGINE + MEDIA + ["server/convert/", "kernels/"],
+    (r"server/render/", SERVER_BASE + [r"model/adapters/adapter_file\.h", r"model/states/video_state\.h"] + ENGINE + MEDIA + ["server/convert/", "kernels/"],
      {"absl", "cli", "json", "reel_proto", "protobuf"}),
     (r"server/front/api/", SERVER_BASE + JOBS + ["server/convert/", r"server/front/config/\w+\.h"],
      {"absl", "reel_proto", "protobuf", "crypto"}),

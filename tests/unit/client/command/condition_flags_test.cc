@@ -80,6 +80,18 @@ TEST_F(ConditionFlagsTest, SendsASoundBehindThePictures) {
   EXPECT_NE(err_.find("FLAC, MP3 and AAC are smaller"), std::string::npos) << err_;
 }
 
+TEST_F(ConditionFlagsTest, SendsTheReferenceThatAnAdapterWants) {
+  const std::string clip = File("pose:1.mp4", clip_), last = File("d.png", "last");
+  const std::string sent = "video: \"\\000\\000\\000\\034ftypisomiso5\" ";
+  EXPECT_EQ(Generate({"--reference", clip, "--adapter", "pose", "--last-image", last}), 0) << err_;
+  EXPECT_EQ(Sent(), "image: \"last\" frame_index: 8\n" + sent + "use: CONDITION_USE_REFERENCE\n");
+  EXPECT_EQ(server_.asked().estimates.at(0).spec().adapters_size(), 0);
+  EXPECT_EQ(Generate({"--reference", clip + ":0.5"}), 0) << err_;
+  EXPECT_EQ(server_.asked().generates.at(1).spec().conditions(0).strength(), 0.5);
+  EXPECT_EQ(Generate({"--reference", last}), 3);
+  EXPECT_NE(err_.find("Only an MP4 is a reference: " + last), std::string::npos) << err_;
+}
+
 TEST_F(ConditionFlagsTest, ARefusalNamesTheFlagAndTheFileThatItIsOf) {
   const std::string image = File("a.png", "first"), last = File("b.png", "last"),
                     sound = File("a.wav", "RIFF");

@@ -70,7 +70,7 @@ TEST(FlagOf, KnowsPathsAndTheirElements) {
   EXPECT_EQ(FlagOf("spec.num_frames"), "--frames");
   EXPECT_EQ(FlagOf("labels[a]"), "--label");
   EXPECT_EQ(FlagOf("spec.widths"), "spec.widths");
-  EXPECT_EQ(FlagOf("spec.conditions"), "--image, --last-image, --condition, --sound");
+  EXPECT_EQ(FlagOf("spec.conditions"), "--image, --last-image, --condition, --reference, --sound");
 }
 
 TEST(FlagOf, NamesTheFlagAndFileOfEachCondition) {
@@ -79,7 +79,8 @@ TEST(FlagOf, NamesTheFlagAndFileOfEachCondition) {
   EXPECT_EQ(FlagOf("spec.conditions[1].audio", sent), "--sound song.flac");
   for (const char* const field : {"spec.conditions", "spec.conditions[2].image",
                                   "spec.conditions[x].image", "spec.conditions["}) {
-    EXPECT_EQ(FlagOf(field, sent), "--image, --last-image, --condition, --sound") << field;
+    EXPECT_EQ(FlagOf(field, sent), "--image, --last-image, --condition, --reference, --sound")
+        << field;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "nlohmann/json.hpp"
 
@@ -103,6 +104,12 @@ TEST(OriginOf, DescribesConditionsAsTheApiTakesThemWithoutTheirBytes) {
   EXPECT_EQ(OriginJson(spec)["spec"]["conditions"],
             json::array({{{"image", ""}, {"sha256", "00"}, {"size_bytes", 5}},
                          {{"video", ""}, {"frame_index", 48}}}));
+  for (const auto& [use, name] :
+       {std::pair{Condition::Use::kRefine, "CONDITION_USE_REFINE"},
+        std::pair{Condition::Use::kReference, "CONDITION_USE_REFERENCE"}}) {
+    spec.conditions[1].use = use;
+    EXPECT_EQ(OriginJson(spec)["spec"]["conditions"][1]["use"], name);
+  }
 }
 
 TEST(OriginOf, IsNeverLongerThanAReaderTakes) {

@@ -217,5 +217,64 @@ TEST_F(RenderLtx2, RefinesAClipOfAnotherModelAndCarriesItsSoundOver) {
   EXPECT_THAT(done.errors, HasSubstr("conditions[0].video"));
 }
 
+TEST_F(RenderLtx2, FollowsTheReferenceClipThatAnAdapterWants) {
+  ASSERT_EQ(Render("clip.mp4").status, 0);
+  const std::string layer = "diffusion_model.transformer_blocks.0.attn1.to_q";
+  const std::vector<float> some(2 * 48, 0.1F);
+  const auto adapter = [&](const std::string& name, const nlohmann::json& metadata) {
+    return folder_.Write(
+        name, model::SafetensorsOfTypes(
+                  {{layer + ".lora_A.weight", "F32", {2, 48}, model::BytesOfFloats(some)},
+                   {layer + ".lora_B.weight", "F32", {48, 2}, model::BytesOfFloats(some)}},
+                  metadata));
+  };
+  const std::string pose = adapter("pose.safetensors", {{"reference_downscale_factor", "1"}});
+  const std::string half = adapter("half.safetensors", {{"reference_downscale_factor", "2"}});
+  const std::string plain = adapter("plain.safetensors", nullptr);
+  const std::string clip = folder_.File("clip.mp4");
+  const auto with = [&](const std::string& output, const std::string& file,
+                        std::vector<std::string> more) {
+    more.insert(more.end(), {"--adapter-ranks", "32", "--adapter", file});
+    return Render(output, more);
+  };
+  auto done = with("film.mp4", pose, {"--reference", clip});
+  ASSERT_EQ(done.status, 0) << done.errors;
+  EXPECT_EQ(with("again.mp4", pose, {"--reference", clip}).status, 0);
+  EXPECT_EQ(folder_.Read("again.mp4"), folder_.Read("film.mp4"));
+  EXPECT_EQ(with("weak.mp4", pose, {"--reference", clip + ":0.5"}).status, 0);
+  EXPECT_NE(folder_.Read("weak.mp4"), folder_.Read("film.mp4"));
+  done = RunWith({"--model",           model_.path(),
+                  "--dtype",           "fp32",
+                  "--prompt",          "a red fox",
+                  "--width",           "128",
+                  "--height",          "64",
+                  "--num-frames",      std::to_string(kFrames),
+                  "--frame-rate",      "25",
+                  "--steps",           "2",
+                  "--max-text-tokens", "64",
+                  "--reference",       clip,
+                  "--adapter-ranks",   "32",
+                  "--adapter",         half,
+                  "--output",          folder_.File("wide.safetensors")});
+  ASSERT_EQ(done.status, 0) << done.errors;
+  const auto wide = model::WeightSet::OpenFile(folder_.File("wide.safetensors"));
+  ASSERT_TRUE(wide.ok()) << wide.status();
+  EXPECT_EQ(wide->Find("latents")->entry->shape, (std::vector<int64_t>{1, 8, 3, 2, 4}));
+
+  done = with("none.mp4", half, {"--reference", clip});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_THAT(done.errors, HasSubstr("width: 96 is not a multiple of 64"));
+  done = with("none.mp4", pose, {});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_THAT(done.errors,
+              HasSubstr("adapters[0].name: 'pose.safetensors' wants a reference clip"));
+  done = with("none.mp4", plain, {"--reference", clip});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_THAT(done.errors, HasSubstr("conditions[0].use: is a reference, but no adapter"));
+  done = Render("none.mp4", {"--adapter", pose, "--reference", clip});
+  EXPECT_NE(done.status, 0);
+  EXPECT_THAT(done.errors, HasSubstr("adapter_ranks"));
+}
+
 }  // namespace
 }  // namespace reel::render
