@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
@@ -20,7 +19,7 @@ absl::StatusOr<std::optional<int>> FactorAt(const WeightFile& file, const char* 
   const auto found = metadata.find(key);
   if (found == metadata.end()) return std::nullopt;
   const std::string& text = found->second;
-  const int factor = text.size() == 1 && absl::ascii_isdigit(text[0]) ? text[0] - '0' : 0;
+  const int factor = text.size() == 1 ? text[0] - '0' : 0;
   if (factor >= 1 && factor <= kMostReferenceScale) return factor;
   return AdapterError(file.path(), key,
                       absl::StrCat("it is \"", absl::CHexEscape(text.substr(0, kMostOfAValue)),
