@@ -2,14 +2,18 @@
 #include "model/adapter_rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kernels/base/program/nearest_name.h"
+#include "model/adapter_part.h"
 #include "model/fixed_adapter.h"
+#include "model/pass_work.h"
 #include "model/utf8.h"
 
 namespace reel::model {
@@ -34,6 +38,53 @@ const AdapterOffer* Find(const ModelCard& card, const std::string& name) {
   return found == card.adapters.end() ? nullptr : &*found;
 }
 
+std::string UnknownPartText(const std::string& name, const ModelCard& card) {
+  const std::vector<AdapterPart> parts = AdapterPartsOf(card.sound.exists());
+  const auto append = [](std::string* text, AdapterPart part) { text->append(NameOf(part)); };
+  return absl::StrCat(Quoted(name),
+                      " is no part of this model; nearest: ", absl::StrJoin(parts, ", ", append));
+}
+
+bool HasPart(const ModelCard& card, const std::string& name) {
+  const auto part = AdapterPartNamed(name);
+  return part && (*part == AdapterPart::kVideo || card.sound.exists());
+}
+
+// The scale times those of any part and pass is within `most`, of either sign.
+void CheckScales(const std::string& field, const RequestAdapter& adapter, double most,
+                 const ModelCard& card, ViolationList& out) {
+  if (!out.InRange(field + ".scale", *adapter.scale, -most, most)) return;
+  const double scale = std::abs(*adapter.scale);
+  double of_parts = 1;
+  for (const auto& [name, part] : adapter.part_scales) {
+    if (!HasPart(card, name)) {
+      out.Add(field + ".part_scales", UnknownPartText(name, card));
+      return;
+    }
+    const std::string of_part = absl::StrCat(field, ".part_scales[", name, "]");
+    if (out.InRange(of_part, part, -most / scale, most / scale)) {
+      of_parts = std::max(of_parts, std::abs(part));
+    }
+  }
+  for (size_t i = 0; i < adapter.pass_scales.size(); ++i) {
+    const double bound = most / (scale * of_parts);
+    out.InRange(absl::StrCat(field, ".pass_scales[", i, "]"), adapter.pass_scales[i], -bound,
+                bound);
+  }
+}
+
+// As few scales as say the same.
+void Shorten(RequestAdapter& adapter) {
+  std::erase_if(adapter.part_scales, [](const auto& part) { return part.second == 1; });
+  std::vector<double>& passes = adapter.pass_scales;
+  while (passes.size() > 1 && passes.back() == passes[passes.size() - 2]) passes.pop_back();
+  if (passes == std::vector<double>{1}) passes.clear();
+}
+
+bool AddsNothing(const RequestAdapter& adapter) {
+  return adapter.scale == 0 || adapter.pass_scales == std::vector<double>{0};
+}
+
 // Looks one up and fills it; returns how many columns it takes.
 int64_t Fill(const std::string& field, const ModelCard& card, RequestAdapter& adapter,
              ViolationList& out) {
@@ -43,13 +94,13 @@ int64_t Fill(const std::string& field, const ModelCard& card, RequestAdapter& ad
     return 0;
   }
   if (!adapter.scale) adapter.scale = 1;
-  out.InRange(field + ".scale", *adapter.scale, -offer->max_scale, offer->max_scale);
+  CheckScales(field, adapter, offer->max_scale, card, out);
   if (!adapter.sha256.empty() && adapter.sha256 != offer->sha256) {
     out.Add(field + ".sha256",
             absl::StrCat("is not that of the adapter; nearest: leave it out, or ", offer->sha256));
   }
   adapter.sha256 = offer->sha256;
-  return adapter.scale == 0 ? 0 : AdapterColumnsOf(offer->rank);
+  return AddsNothing(adapter) ? 0 : AdapterColumnsOf(offer->rank);
 }
 
 }  // namespace
@@ -66,12 +117,16 @@ void ResolveAdapters(GenerationSpec& spec, const ModelCard& card, ViolationList&
       out.Add(field + ".name",
               absl::StrCat(Quoted(adapter.name), " is there twice; nearest: once, with one scale"));
     }
-    if (!adapter.path.empty()) {
-      out.InRange(field + ".scale", adapter.scale.value_or(1), -kMostAdapterScale,
-                  kMostAdapterScale);
-      continue;
+    const int64_t passes = NumPasses(spec.preset, card);
+    const auto scales = static_cast<int64_t>(adapter.pass_scales.size());
+    if (!out.InRange(field + ".pass_scales", scales, int64_t{0}, passes)) continue;
+    Shorten(adapter);
+    if (adapter.path.empty()) {
+      columns += Fill(field, card, adapter, out);
+    } else {
+      if (!adapter.scale) adapter.scale = 1;
+      CheckScales(field, adapter, kMostAdapterScale, card, out);
     }
-    columns += Fill(field, card, adapter, out);
   }
   if (columns > card.adapter_ranks) {
     out.Add("adapters",
@@ -79,7 +134,7 @@ void ResolveAdapters(GenerationSpec& spec, const ModelCard& card, ViolationList&
                          ", above ", card.adapter_ranks,
                          "; nearest: fewer, or ask for one as a fixed adapter of the model"));
   }
-  std::erase_if(spec.adapters, [](const RequestAdapter& adapter) { return adapter.scale == 0; });
+  std::erase_if(spec.adapters, AddsNothing);
   std::sort(spec.adapters.begin(), spec.adapters.end(),
             [](const RequestAdapter& a, const RequestAdapter& b) { return a.name < b.name; });
 }

@@ -8,8 +8,8 @@
 
 namespace reel::model {
 
-// Fills scales and sums, drops those of scale 0 and puts them in order of names. Those with a path
-// are of a server that has looked them up, or of a command line: they are not looked up again.
+// Fills scales and sums, drops those that add nothing and puts them in order of names. Those with a
+// path are of a server that has looked them up, or of a command line: they are not looked up again.
 void ResolveAdapters(GenerationSpec& spec, const ModelCard& card, ViolationList& out);
 
 }  // namespace reel::model

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ struct RequestAdapter {
   // Set where videos are made, never by a request.
   std::string path = {};
   std::optional<ReferenceScale> reference = {};  // nullopt: it wants no reference clip
+  // Times `scale`: of parts of the model (adapter_part.h), those that are not named 1; and of each
+  // pass of the preset, of which the last goes on.
+  std::map<std::string, double> part_scales = {};
+  std::vector<double> pass_scales = {};
 
   friend bool operator==(const RequestAdapter&, const RequestAdapter&) = default;
 };

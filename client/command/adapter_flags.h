@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flag --adapter NAME[:SCALE] of requests.
+// The flag --adapter of requests: a name with its scales.
 #pragma once
 
 #include <string>

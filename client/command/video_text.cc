@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/command/video_text.h"
 
+#include <map>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "client/command/bill_text.h"
 #include "client/command/quantity.h"
 #include "client/command/text_table.h"
@@ -25,6 +28,16 @@ std::string Shape(const v1::VideoSpec& spec) {
   }
   if (spec.has_seed()) absl::StrAppend(&shape, ", seed ", spec.seed());
   return shape;
+}
+
+// As --adapter takes it.
+std::string DescribeAdapter(const v1::Adapter& adapter) {
+  std::string text = absl::StrFormat("%s:%g", adapter.name(), adapter.scale());
+  const std::map<std::string, double> parts = {adapter.part_scales().begin(),
+                                               adapter.part_scales().end()};
+  for (const auto& [part, scale] : parts) absl::StrAppendFormat(&text, ",%s=%g", part, scale);
+  if (adapter.pass_scales().empty()) return text;
+  return absl::StrCat(text, ",pass=", absl::StrJoin(adapter.pass_scales(), "/"));
 }
 
 std::string Kernels(const v1::RunStats& stats) {
@@ -114,6 +127,9 @@ std::string DescribeVideo(const v1::Video& video) {
   table.AddRow({"model", video.spec().model()});
   table.AddRow({"shape", Shape(video.spec())});
   table.AddRow({"prompt", video.spec().prompt()});
+  for (const v1::Adapter& adapter : video.spec().adapters()) {
+    table.AddRow({"adapter", DescribeAdapter(adapter)});
+  }
   if (video.media().size_bytes() > 0) {
     table.AddRow({"file", HumanBytes(video.media().size_bytes()) + DraftSize(video)});
     table.AddRow({"sha256", video.media().sha256()});

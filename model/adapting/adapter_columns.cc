@@ -11,16 +11,18 @@ namespace reel::model {
 
 bool MayStepTogether(const AppliedAdapters& a, const AppliedAdapters& b,
                      const kernels::Execution& run) {
-  return a.empty() == b.empty() || FormOf(run) == RowForm::kPlain;
+  const auto adds = [](const AppliedAdapter& applied) { return applied.scale != 0; };
+  const bool alike = std::any_of(a.begin(), a.end(), adds) == std::any_of(b.begin(), b.end(), adds);
+  return alike || FormOf(run) == RowForm::kPlain;
 }
 
 AdapterColumns::Adapters AdapterColumns::Distinct(Jobs jobs) {
   Adapters distinct;
   for (const AppliedAdapters* job : jobs) {
     for (const AppliedAdapter& applied : *job) {
-      if (std::find(distinct.begin(), distinct.end(), applied.adapter) == distinct.end()) {
-        distinct.push_back(applied.adapter);
-      }
+      const Standing wanted = {applied.adapter, applied.parts};
+      const bool is_new = std::find(distinct.begin(), distinct.end(), wanted) == distinct.end();
+      if (applied.scale != 0 && is_new) distinct.push_back(wanted);
     }
   }
   return distinct;
@@ -28,7 +30,7 @@ AdapterColumns::Adapters AdapterColumns::Distinct(Jobs jobs) {
 
 bool AdapterColumns::HaveRoomFor(Jobs jobs) const {
   int64_t columns = 0;
-  for (const auto& adapter : Distinct(jobs)) columns += adapter->columns;
+  for (const Standing& standing : Distinct(jobs)) columns += standing.adapter->columns;
   return columns <= room_.columns();
 }
 
@@ -40,20 +42,23 @@ int64_t AdapterColumns::Bucket(int64_t columns) const {
 
 // Columns behind an adapter's own may hold another's: their scales are 0, and 0 times a finite
 // number adds nothing. Within its own, a layer that it leaves as it is must have zeros.
-void AdapterColumns::Write(const LoadedAdapter& adapter, int64_t first) {
+void AdapterColumns::Write(const Standing& wanted, int64_t first) {
+  const LoadedAdapter& adapter = *wanted.adapter;
   auto own = adapter.layers.begin();
   for (size_t i = 0; i < room_.layers().size(); ++i) {
     const AdapterRoom::Layer& layer = room_.layers()[i];
     const int64_t slot = first / kAdapterSlot, end = slot + adapter.columns / kAdapterSlot;
     const at::Tensor down = layer.down.slice(0, slot, end), up = layer.up.slice(1, slot, end);
-    if (own != adapter.layers.end() && own->index == i) {
+    const bool has_own = own != adapter.layers.end() && own->index == i;
+    const double scale = has_own ? wanted.parts[static_cast<size_t>(own->part)] : 0;
+    if (scale != 0) {
       room_.Use(layer);
       down.copy_(own->down);
-      up.copy_(own->up);
-      ++own;
+      up.copy_(scale == 1 ? own->up : own->up.mul(scale));
     } else if (room_.IsUsed(layer)) {
       up.zero_();
     }
+    if (has_own) ++own;
   }
 }
 
@@ -63,12 +68,12 @@ void AdapterColumns::WriteWhereOthersStand(const Adapters& wanted) {
   if (end == wanted.end()) return;
   standing_.erase(other, standing_.end());
   int64_t first = 0;
-  for (const auto& adapter : wanted) {
-    if (static_cast<size_t>(&adapter - wanted.data()) >= standing_.size()) {
-      Write(*adapter, first);
-      standing_.push_back(adapter);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (i >= standing_.size()) {
+      Write(wanted[i], first);
+      standing_.push_back(wanted[i]);
     }
-    first += adapter->columns;
+    first += wanted[i].adapter->columns;
   }
 }
 
@@ -76,10 +81,10 @@ std::vector<float> AdapterColumns::ScalesOf(Jobs jobs, const Adapters& placed, i
   std::vector<float> scales(jobs.size() * static_cast<size_t>(columns), 0.0f);
   for (size_t job = 0; job < jobs.size(); ++job) {
     auto first = scales.begin() + static_cast<int64_t>(job) * columns;
-    for (const auto& adapter : placed) {
-      const auto end = first + adapter->columns;
+    for (const Standing& standing : placed) {
+      const auto end = first + standing.adapter->columns;
       for (const AppliedAdapter& applied : *jobs[job]) {
-        if (applied.adapter != adapter) continue;
+        if (Standing{applied.adapter, applied.parts} != standing) continue;
         std::for_each(first, end, [&](float& scale) { scale += applied.scale; });
       }
       first = end;
@@ -93,7 +98,7 @@ at::Tensor AdapterColumns::Place(Jobs jobs) {
   if (wanted.empty()) return {};
   WriteWhereOthersStand(wanted);
   int64_t columns = 0;
-  for (const auto& adapter : wanted) columns += adapter->columns;
+  for (const Standing& standing : wanted) columns += standing.adapter->columns;
   columns = Bucket(columns);
   const auto count = static_cast<int64_t>(jobs.size());
   std::vector<float> scales = ScalesOf(jobs, wanted, columns);

@@ -30,10 +30,11 @@ class AdapterColumns {
   const AdapterRoom& room() const { return room_; }
   // Whether the jobs' adapters fit, each once.
   bool HaveRoomFor(Jobs jobs) const;
-  // Puts the jobs' adapters into the first columns, each once, in the jobs' order. Adapters that
-  // are in place are not written again. Returns each job's scale for each column, fp32 [jobs, 1,
-  // columns], where columns is the least of 32, 64, 128, 256 and all that holds them. Undefined: no
-  // job has adapters. A job alone always gets the same columns. Needs HaveRoomFor.
+  // Puts the jobs' adapters into the first columns, each once, in the jobs' order, but for those
+  // whose scale is 0. Adapters that are in place are not written again. Returns each job's scale
+  // for each column, fp32 [jobs, 1, columns], where columns is the least of 32, 64, 128, 256 and
+  // all that holds them. Undefined: no job has adapters. A job alone always gets the same columns.
+  // Needs HaveRoomFor.
   at::Tensor Place(Jobs jobs);
   // Frees the adapters and scales that nothing else holds.
   void Forget() {
@@ -42,12 +43,20 @@ class AdapterColumns {
   }
 
  private:
-  using Adapters = std::vector<std::shared_ptr<const LoadedAdapter>>;
+  // An adapter and what jobs take of its parts, which is in the columns; jobs that take other parts
+  // have columns of their own. Scales of a whole adapter are not.
+  struct Standing {
+    std::shared_ptr<const LoadedAdapter> adapter;
+    AdapterPartScales parts;
+
+    friend bool operator==(const Standing&, const Standing&) = default;
+  };
+  using Adapters = std::vector<Standing>;
 
   static Adapters Distinct(Jobs jobs);
   int64_t Bucket(int64_t columns) const;
   // An adapter into the columns from `first` on.
-  void Write(const LoadedAdapter& adapter, int64_t first);
+  void Write(const Standing& wanted, int64_t first);
   void WriteWhereOthersStand(const Adapters& wanted);
   // A file under two names counts twice.
   static std::vector<float> ScalesOf(Jobs jobs, const Adapters& placed, int64_t columns);

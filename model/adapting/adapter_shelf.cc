@@ -12,6 +12,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/adapters/open_adapter.h"
 #include "model/fixed_adapter.h"
+#include "model/refinement.h"
 
 namespace reel::model {
 namespace {
@@ -30,18 +31,54 @@ absl::Status OfName(const RequestAdapter& wanted, const absl::Status& status) {
   return absl::FailedPreconditionError(text);
 }
 
+// Without a sign, of any part in any pass; not finite where one is not.
+double LargestScale(const RequestAdapter& adapter) {
+  double part = 1, pass = adapter.pass_scales.empty() ? 1 : 0, sum = 0;
+  for (const auto& [name, scale] : adapter.part_scales) {
+    part = std::max(part, std::abs(scale));
+    sum += scale;
+  }
+  for (const double scale : adapter.pass_scales) {
+    pass = std::max(pass, std::abs(scale));
+    sum += scale;
+  }
+  return std::isfinite(sum) ? std::abs(adapter.scale.value_or(1)) * part * pass : sum;
+}
+
 absl::Status CheckWanted(const std::vector<RequestAdapter>& wanted) {
   if (wanted.size() > kMostRequestAdapters) {
     return absl::FailedPreconditionError(absl::StrCat(
         "a request takes at most ", kMostRequestAdapters, " adapters, not ", wanted.size()));
   }
   for (const RequestAdapter& adapter : wanted) {
-    if (!(std::abs(adapter.scale.value_or(1)) <= kMostAdapterScale)) {
-      return Refusal(adapter, absl::StrCat("its scale is ", *adapter.scale, ", not ",
-                                           -kMostAdapterScale, " to ", kMostAdapterScale));
+    const double scale = LargestScale(adapter);
+    if (!(scale <= kMostAdapterScale)) {
+      return Refusal(adapter, absl::StrCat("its scale is ", scale, ", not ", -kMostAdapterScale,
+                                           " to ", kMostAdapterScale));
     }
   }
   return absl::OkStatus();
+}
+
+// The names were checked where the request came in.
+AdapterPartScales PartScalesOf(const RequestAdapter& adapter) {
+  AdapterPartScales scales = kAllParts;
+  for (const auto& [name, scale] : adapter.part_scales) {
+    if (const auto part = AdapterPartNamed(name)) scales[static_cast<size_t>(*part)] = scale;
+  }
+  return scales;
+}
+
+AppliedAdapter AppliedBy(const RequestAdapter& wanted,
+                         std::shared_ptr<const LoadedAdapter> adapter) {
+  AppliedAdapter applied = {.adapter = std::move(adapter), .parts = PartScalesOf(wanted)};
+  const double scale = wanted.scale.value_or(1);
+  const std::vector<double>& passes = wanted.pass_scales;
+  applied.scale = static_cast<float>(passes.empty() ? scale : scale * passes[0]);
+  for (size_t i = 1; i < passes.size(); ++i) {
+    applied.later_scales.push_back(static_cast<float>(scale * passes[i]));
+  }
+  return applied;
 }
 
 }  // namespace
@@ -85,11 +122,13 @@ absl::StatusOr<AppliedAdapters> AdapterShelf::Take(std::vector<RequestAdapter> w
   std::erase_if(wanted, [](const RequestAdapter& adapter) { return adapter.scale == 0; });
   std::sort(wanted.begin(), wanted.end(),
             [](const RequestAdapter& a, const RequestAdapter& b) { return a.name < b.name; });
-  AppliedAdapters applied;
+  AppliedAdapters applied, in_all_passes;
   for (const RequestAdapter& adapter : wanted) {
     REEL_ASSIGN_OR_RETURN(Loaded loaded, Find(adapter));
-    applied.push_back({std::move(loaded), static_cast<float>(adapter.scale.value_or(1))});
-    const AppliedAdapters* const job = &applied;
+    applied.push_back(AppliedBy(adapter, std::move(loaded)));
+    in_all_passes.push_back(
+        {.adapter = applied.back().adapter, .scale = 1, .parts = applied.back().parts});
+    const AppliedAdapters* const job = &in_all_passes;
     if (columns_.HaveRoomFor({&job, 1})) continue;
     return Refusal(adapter,
                    absl::StrCat("the model has room for ranks up to ", columns_.room().columns(),
@@ -152,7 +191,11 @@ void AdapterShelf::Forget() {
 }
 
 absl::StatusOr<AppliedAdapters> TakeAdapters(AdapterShelf* shelf, const GenerationSpec& spec) {
-  if (shelf != nullptr) return shelf->Take(spec.adapters);
+  if (shelf != nullptr) {
+    REEL_ASSIGN_OR_RETURN(AppliedAdapters taken, shelf->Take(spec.adapters));
+    // A refinement makes the preset's second pass alone.
+    return RefinedClipOf(spec) == nullptr ? std::move(taken) : InNextPass(std::move(taken));
+  }
   if (spec.adapters.empty()) return AppliedAdapters();
   return Refusal(spec.adapters.front(),
                  "the model was loaded without room for adapters of requests (adapter_ranks)");

@@ -28,8 +28,9 @@ absl::StatusOr<LoadedAdapter::Layer> LoadLayer(const LowRankProduct& product, si
     return absl::DataLossError(
         absl::StrCat("a value of the adapter is not finite in the model's type: ", room.name));
   }
-  return LoadedAdapter::Layer{index, own_down.view({-1, kAdapterSlot, down.size(1)}),
-                              own_up.view({up.size(0), -1, kAdapterSlot})};
+  return LoadedAdapter::Layer{.index = index,
+                              .down = own_down.view({-1, kAdapterSlot, down.size(1)}),
+                              .up = own_up.view({up.size(0), -1, kAdapterSlot})};
 }
 
 }  // namespace
@@ -48,10 +49,26 @@ absl::StatusOr<std::shared_ptr<const LoadedAdapter>> LoadAdapter(
     if (own == by_name.end()) continue;
     REEL_ASSIGN_OR_RETURN(LoadedAdapter::Layer layer,
                           LoadLayer(*own->second, i, room.layers()[i], loaded->columns));
+    layer.part = AdapterPartOfLayer(own->first);
     loaded->bytes += static_cast<int64_t>(layer.down.nbytes() + layer.up.nbytes());
     loaded->layers.push_back(std::move(layer));
   }
   return loaded;
+}
+
+AppliedAdapters InNextPass(AppliedAdapters adapters) {
+  for (AppliedAdapter& applied : adapters) {
+    if (applied.later_scales.empty()) continue;
+    applied.scale = applied.later_scales.front();
+    applied.later_scales.erase(applied.later_scales.begin());
+  }
+  return adapters;
+}
+
+bool ChangeInNextPass(const AppliedAdapters& adapters) {
+  return std::any_of(adapters.begin(), adapters.end(), [](const AppliedAdapter& applied) {
+    return !applied.later_scales.empty() && applied.later_scales.front() != applied.scale;
+  });
 }
 
 }  // namespace reel::model

@@ -2,12 +2,14 @@
 // An adapter on a model's device, ready to be copied behind its layers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/adapter_part.h"
 #include "model/adapters/adapter_file.h"
 #include "model/layers/adapter_room.h"
 
@@ -18,8 +20,9 @@ struct LoadedAdapter {
   // As wide as all its columns, with zeros behind the layer's rank.
   struct Layer {
     size_t index = 0;  // in the room
-    at::Tensor down;   // [slots, kAdapterSlot, in]
-    at::Tensor up;     // [out, slots, kAdapterSlot], times the file's own scale
+    AdapterPart part = AdapterPart::kVideo;
+    at::Tensor down;  // [slots, kAdapterSlot, in]
+    at::Tensor up;    // [out, slots, kAdapterSlot], times the file's own scale
   };
 
   std::string sha256;
@@ -33,12 +36,23 @@ struct LoadedAdapter {
 absl::StatusOr<std::shared_ptr<const LoadedAdapter>> LoadAdapter(
     const std::vector<AdaptedLayer>& layers, const std::string& sha256, const AdapterRoom& room);
 
+// What a job takes of each part of an adapter, of 1.
+using AdapterPartScales = std::array<double, kAdapterParts.size()>;
+inline constexpr AdapterPartScales kAllParts = {1, 1, 1, 1, 1};
+
 // An adapter of a job, and by how much the job takes it.
 struct AppliedAdapter {
   std::shared_ptr<const LoadedAdapter> adapter;
-  float scale = 1;
+  float scale = 1;                       // in the pass that is under way
+  std::vector<float> later_scales = {};  // in those behind it; empty: the same
+  AdapterPartScales parts = kAllParts;
 };
 // In order of names.
 using AppliedAdapters = std::vector<AppliedAdapter>;
+
+// The same in the next pass.
+AppliedAdapters InNextPass(AppliedAdapters adapters);
+// Whether some are taken by another scale there.
+bool ChangeInNextPass(const AppliedAdapters& adapters);
 
 }  // namespace reel::model

@@ -155,6 +155,12 @@ absl::Status EncodeStage::Adapters(LtxGeneration& mine) const {
   return absl::OkStatus();
 }
 
+TextContext EncodeStage::Prepared(const Ops& ops, const AppliedAdapters& adapters,
+                                  const at::Tensor& embeddings, const at::Tensor& mask) const {
+  const at::Tensor scales = PlaceAdapters(model_.adapter_shelf.get(), adapters);
+  return model_.transformer.Prepare(ops.WithAdapters(scales), embeddings, mask);
+}
+
 absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
   DenoiseState& state = mine.state;
   const bool masked = state.mode == Mode::kCondition;
@@ -179,8 +185,12 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
     embeddings.push_back(prompt.embeddings);
     masks.push_back(prompt.mask);
   }
-  const Ops adapted = ops.WithAdapters(PlaceAdapters(model_.adapter_shelf.get(), state.adapters));
-  state.text = model_.transformer.Prepare(adapted, at::cat(embeddings), at::cat(masks));
+  const at::Tensor all = at::cat(embeddings), mask = at::cat(masks);
+  state.text = Prepared(ops, state.adapters, all, mask);
+  if (mine.goes_on() && ChangeInNextPass(state.adapters)) {
+    mine.embeddings = all;
+    mine.text_mask = mask;
+  }
   mine.has_text = true;
   if (masked && !mine.made.has_value()) {
     mine.building.emplace(state.shape,
@@ -251,9 +261,15 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
   }
   next.tokens = building.Finish();
   next.rope = RopeOf(next.tokens);
+  next.adapters = InNextPass(mine.state.adapters);
+  if (mine.embeddings.defined()) {
+    next.text = Prepared(ops, next.adapters, mine.embeddings, mine.text_mask);
+  }
   mine.steps_before = mine.step();
   mine.planned_tokens = next.tokens.x.size(1);
   mine.state = std::move(next);
+  mine.embeddings.reset();
+  mine.text_mask.reset();
   mine.second_pass.reset();
   return absl::OkStatus();
 }

@@ -41,6 +41,8 @@ class EncodeStage {
   // Which pipeline makes it, and in which passes; the size of the first of them.
   absl::StatusOr<PictureSize> PlanPasses(const Recipe& recipe, LtxGeneration& generation) const;
   absl::Status Adapters(LtxGeneration& generation) const;
+  TextContext Prepared(const Ops& ops, const AppliedAdapters& adapters,
+                       const at::Tensor& embeddings, const at::Tensor& mask) const;
   absl::Status Text(LtxGeneration& generation, const Ops& ops) const;
   absl::Status Hold(LtxGeneration& generation, const PassState& source) const;
   void FinishTokens(LtxGeneration& generation, const Ops& ops) const;

@@ -17,9 +17,10 @@ int64_t LtxGeneration::rows() const {
 
 std::vector<at::Tensor> LtxGeneration::tensors() const {
   std::vector<at::Tensor> all = state.text.tensors();
-  all.insert(all.end(), {state.tokens.x, state.tokens.mask, state.tokens.initial,
-                         state.rope.cos_sin(), state.rope.index(), state.times.rows().embedded,
-                         state.times.rows().rows, state.cache.first(), state.cache.others()});
+  all.insert(all.end(),
+             {state.tokens.x, state.tokens.mask, state.tokens.initial, state.rope.cos_sin(),
+              state.rope.index(), state.times.rows().embedded, state.times.rows().rows,
+              state.cache.first(), state.cache.others(), embeddings, text_mask});
   return all;
 }
 
@@ -34,7 +35,10 @@ void LtxGeneration::MoveTo(at::Device where) {
   if (state.rope.index().defined()) there.rope = state.rope.To(where);
   there.cache = state.cache.To(where);
   there.shares.clear();
+  at::Tensor embeddings_there = moved(embeddings), mask_there = moved(text_mask);
   state = std::move(there);  // all of it, or nothing
+  embeddings = std::move(embeddings_there);
+  text_mask = std::move(mask_there);
 }
 
 }  // namespace reel::model::ltx

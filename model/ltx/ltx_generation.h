@@ -52,6 +52,9 @@ class LtxGeneration final : public FamilyGeneration {
   bool has_adapters = false;
   bool has_text = false;
   TextFacts texts;
+  // The texts as they were encoded, for a second pass that takes other scales of adapters;
+  // undefined: there is none, or it has begun.
+  at::Tensor embeddings, text_mask;
   std::vector<PictureCondition> conditions;
   size_t conditions_done = 0;
   std::optional<ConditionTokens> building;

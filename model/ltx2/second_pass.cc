@@ -1,16 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/second_pass.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/base/status_macros.h"
 #include "model/bridge/random.h"
 #include "model/ltx2/conditioning.h"
+#include "model/ltx2/presets.h"
 
 namespace reel::model::ltx2 {
 
-absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generation& mine) {
+namespace {
+
+// The texts of a generation that has begun, which the model mostly remembers, by other adapters.
+absl::StatusOr<PreparedTexts> PreparedAgain(const Ops& ops, Ltx2Model& model,
+                                            const Ltx2Generation& mine,
+                                            const AppliedAdapters& adapters) {
+  const GenerationSpec& spec = mine.spec;
+  std::vector<std::string> texts = {spec.prompt};
+  const bool has_negative = mine.state.texts.video.tokens.size(0) > 1;
+  if (has_negative) texts.insert(texts.begin(), spec.negative_prompt.value_or(""));
+  const BeginToken begin = MarksBeginnings(spec) ? BeginToken::kAlways : BeginToken::kAsStored;
+  std::vector<at::Tensor> video, audio;
+  for (const std::string& text : texts) {
+    REEL_ASSIGN_OR_RETURN(const ConnectedPrompt prompt,
+                          model.prompts.Encode(ops, text, spec.max_text_tokens, begin));
+    video.push_back(prompt.texts.video);
+    audio.push_back(prompt.texts.audio);
+  }
+  const at::Tensor scales = PlaceAdapters(model.adapter_shelf.get(), adapters);
+  return Prepare(ops.WithAdapters(scales), model.transformer, {at::cat(video), at::cat(audio)});
+}
+
+}  // namespace
+
+absl::Status BeginSecondPass(const Ops& ops, Ltx2Model& model, Ltx2Generation& mine) {
   const PlannedPass& pass = *mine.second_pass;
   const TransformerConfig& config = model.transformer.config();
   at::Generator generator = mine.generator.clone();
@@ -42,6 +68,11 @@ absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generat
   next.step = 0;
   next.guidance = {};
   next.sampler = Sampler::kEuler;
+  next.adapters = InNextPass(mine.state.adapters);
+  if (config.projects_captions && ChangeInNextPass(mine.state.adapters)) {
+    REEL_ASSIGN_OR_RETURN(next.texts, PreparedAgain(ops, model, mine, next.adapters));
+    next.prompt = PromptOf(next.texts);
+  }
   mine.steps_before = mine.step();
   mine.sizes = pass.sizes;
   mine.state = std::move(next);

@@ -11,8 +11,8 @@ namespace reel::model::ltx2 {
 
 // Begins a planned second pass once the first is over; the model has an upsampler. Upsamples the
 // pictures and encodes conditions at the new size. Then both streams get noise of the pass's first
-// sigma, drawn as tokens, but for the request's own sound. The generation changes at the end only:
-// what fails can be tried again.
-absl::Status BeginSecondPass(const Ops& ops, const Ltx2Model& model, Ltx2Generation& generation);
+// sigma, drawn as tokens, but for the request's own sound. Adapters take the scales of the pass, in
+// the texts too. The generation changes at the end only: what fails can be tried again.
+absl::Status BeginSecondPass(const Ops& ops, Ltx2Model& model, Ltx2Generation& generation);
 
 }  // namespace reel::model::ltx2

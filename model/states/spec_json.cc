@@ -53,6 +53,8 @@ void Visit(Fields& fields, auto& adapter)
   fields("name", adapter.name);
   fields("scale", adapter.scale);
   fields("sha256", adapter.sha256);
+  fields("part_scales", adapter.part_scales);
+  fields("pass_scales", adapter.pass_scales);
 }
 
 // The last value of each enum.
@@ -180,7 +182,8 @@ class FieldReader {
     }
     return true;
   }
-  static bool Read(const json& from, std::map<std::string, std::string>& values) {
+  template <typename T>
+  static bool Read(const json& from, std::map<std::string, T>& values) {
     if (!from.is_object() || from.size() > kMostEntries) return false;
     for (const auto& [key, entry] : from.items()) {
       if (!Read(entry, values[key])) return false;

@@ -100,14 +100,19 @@ void SetAdapters(const std::vector<model::RequestAdapter>& adapters, v1::VideoSp
     added.set_name(adapter.name);
     if (adapter.scale) added.set_scale(*adapter.scale);
     added.set_sha256(adapter.sha256);
+    added.mutable_part_scales()->insert(adapter.part_scales.begin(), adapter.part_scales.end());
+    added.mutable_pass_scales()->Assign(adapter.pass_scales.begin(), adapter.pass_scales.end());
   }
 }
 
 void TakeAdapters(const v1::VideoSpec& proto, std::vector<model::RequestAdapter>& adapters) {
   for (const v1::Adapter& adapter : proto.adapters()) {
-    adapters.push_back({adapter.name(),
-                        adapter.has_scale() ? std::optional(adapter.scale()) : std::nullopt,
-                        adapter.sha256()});
+    adapters.push_back(
+        {.name = adapter.name(),
+         .scale = adapter.has_scale() ? std::optional(adapter.scale()) : std::nullopt,
+         .sha256 = adapter.sha256(),
+         .part_scales = {adapter.part_scales().begin(), adapter.part_scales().end()},
+         .pass_scales = {adapter.pass_scales().begin(), adapter.pass_scales().end()}});
   }
 }
 

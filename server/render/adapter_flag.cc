@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/render/adapter_flag.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/program/adapter_word.h"
 #include "model/adapters/adapter_file.h"
 
 namespace reel::render {
 
-model::FixedAdapter AdapterOfFlag(const std::string& word) {
-  model::FixedAdapter adapter = {.path = word};
-  const size_t colon = word.rfind(':');
-  double scale = 0;  // SimpleAtod also writes what is no number
-  if (colon != std::string::npos && absl::SimpleAtod(word.substr(colon + 1), &scale)) {
-    adapter.path = word.substr(0, colon);
-    adapter.scale = scale;
-  }
+model::FixedAdapter AdapterOfFlag(const std::string& text) {
+  const AdapterWord word = ParseAdapterWord(text);
+  model::FixedAdapter adapter = {.path = word.name, .scale = word.scale.value_or(1)};
   adapter.name = std::filesystem::path(adapter.path).filename().string();
   return adapter;
 }
 
 std::string AdapterProblem(const std::string& word) {
   const model::FixedAdapter adapter = AdapterOfFlag(word);
-  if (adapter.name.empty()) return absl::StrCat("\"", word, "\" is not FILE[:SCALE]");
+  if (adapter.name.empty()) return absl::StrCat("\"", word, "\" is not FILE", kAdapterScales);
   if (std::abs(adapter.scale) <= model::kMostAdapterScale) return "";
   return absl::StrCat("the scale of \"", word, "\" is not ", -model::kMostAdapterScale, " to ",
                       model::kMostAdapterScale);
@@ -36,11 +32,16 @@ std::vector<model::FixedAdapter> AdaptersOfFlags(const std::vector<std::string>&
   return adapters;
 }
 
-std::vector<model::RequestAdapter> RequestAdaptersOf(
-    const std::vector<model::FixedAdapter>& adapters) {
+std::vector<model::RequestAdapter> RequestAdaptersOf(const std::vector<std::string>& words) {
   std::vector<model::RequestAdapter> wanted;
-  for (const model::FixedAdapter& adapter : adapters) {
-    wanted.push_back({adapter.name, adapter.scale, "", adapter.path});
+  for (const std::string& text : words) {
+    const model::FixedAdapter file = AdapterOfFlag(text);
+    const AdapterWord word = ParseAdapterWord(text);
+    wanted.push_back({.name = file.name,
+                      .scale = file.scale,
+                      .path = file.path,
+                      .part_scales = word.part_scales,
+                      .pass_scales = word.pass_scales});
   }
   return wanted;
 }
@@ -50,6 +51,12 @@ void ReadReferenceScales(std::vector<model::RequestAdapter>& adapters) {
     const auto file = model::AdapterFile::Open(adapter.path);
     if (file.ok()) adapter.reference = file->reference();
   }
+}
+
+bool HaveFurtherScales(const std::vector<model::RequestAdapter>& adapters) {
+  return std::any_of(adapters.begin(), adapters.end(), [](const model::RequestAdapter& adapter) {
+    return !adapter.part_scales.empty() || !adapter.pass_scales.empty();
+  });
 }
 
 }  // namespace reel::render

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flag --adapter FILE[:SCALE].
+// The flag --adapter of reel-render: a file with its scales.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace reel::render {
 
-// Named as its file. What stands behind the last colon is the scale if it is a number.
+// Named as its file.
 model::FixedAdapter AdapterOfFlag(const std::string& word);
 
 // Empty, or why the flag cannot have this value.
@@ -18,9 +18,11 @@ std::string AdapterProblem(const std::string& word);
 
 std::vector<model::FixedAdapter> AdaptersOfFlags(const std::vector<std::string>& words);
 
-// The same beside the weights, with --adapter-ranks.
-std::vector<model::RequestAdapter> RequestAdaptersOf(
-    const std::vector<model::FixedAdapter>& adapters);
+// The same beside the weights, with --adapter-ranks: with scales of parts and of passes.
+std::vector<model::RequestAdapter> RequestAdaptersOf(const std::vector<std::string>& words);
+
+// Whether some of them have such scales, which adapters in the weights cannot have.
+bool HaveFurtherScales(const std::vector<model::RequestAdapter>& adapters);
 
 // Sets what their files say of reference clips. What is wrong with a file the load tells.
 void ReadReferenceScales(std::vector<model::RequestAdapter>& adapters);

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kernels/base/program/adapter_word.h"
 #include "kernels/base/program/byte_size.h"
 #include "kernels/base/program/flag_checks.h"
 #include "kernels/base/program/flag_spelling.h"
@@ -133,6 +134,9 @@ std::vector<const CLI::Option*> FlagsFrom(size_t first, const CLI::App& app) {
 std::string Refusal(const RenderOptions& options,
                     const std::vector<const CLI::Option*>& of_the_video) {
   if (options.json && !options.check) return "--json needs --check";
+  if (options.adapter_ranks == 0 && HaveFurtherScales(options.request_adapters)) {
+    return "scales of parts and passes in --adapter need --adapter-ranks";
+  }
   if (options.check) return "";
   if (std::string wrong = WhyNotBesideSource(options, of_the_video); !wrong.empty()) return wrong;
   if (!options.state.empty() && options.state == options.output) {
@@ -222,8 +226,11 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
          "--adapter",
          [&options](const std::vector<std::string>& words) {
            options.adapters = AdaptersOfFlags(words);
+           options.request_adapters = RequestAdaptersOf(words);
          },
-         "FILE[:SCALE]: an adapter (LoRA) that is added to the weights; up to 8 times")
+         absl::StrCat("FILE", kAdapterScales,
+                      ": an adapter (LoRA) that is added to the weights; up to 8 times. Scales of "
+                      "parts and passes need --adapter-ranks"))
       ->check(AdapterProblem)
       ->allow_extra_args(false);
   app.add_option("--adapter-ranks", options.adapter_ranks,
@@ -379,7 +386,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   if (!options.state.empty()) options.spec.keep_state = true;
   if (!options.spec.seed) options.spec.seed = 0;
   FillNoise(options.spec);
-  if (options.adapter_ranks > 0) options.spec.adapters = RequestAdaptersOf(options.adapters);
+  if (options.adapter_ranks > 0) options.spec.adapters = options.request_adapters;
   options.exact = EndsWith(options.output, ".safetensors");
   return options;
 }

@@ -19,6 +19,7 @@ struct RenderOptions {
   std::vector<model::PartFile> parts;
   std::vector<model::FixedAdapter> adapters;
   int adapter_ranks = 0;  // above 0: the adapters are beside the weights, as requests have them
+  std::vector<model::RequestAdapter> request_adapters = {};  // the same as they are then
   std::string manifest_file;
   std::optional<uint64_t> random_weights;  // the seed of values in place of stored ones
   std::vector<ConditionFile> conditions;

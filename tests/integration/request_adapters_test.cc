@@ -167,6 +167,34 @@ TEST_F(RequestAdapters, AreInWhatTheServerSaysOfModelsAndVideos) {
   EXPECT_TRUE(again.file == result.file);
 }
 
+// Halves round nothing, so that the files are equal.
+TEST_F(RequestAdapters, HaveScalesOfPartsFromTheCommandLineToTheVideo) {
+  ReelServer server({Config(""), {}, "", true});
+  const auto made = [&](const std::string& adapter, const std::string& name) {
+    const ProgramResult done = RunProgram(BinaryPath("reel"), {"--server",  server.address(),
+                                                               "generate",  "a red fox",
+                                                               "--width",   "96",
+                                                               "--height",  "64",
+                                                               "--frames",  "17",
+                                                               "--steps",   "2",
+                                                               "--seed",    "1",
+                                                               "--adapter", adapter,
+                                                               "--label",   "a=b",
+                                                               "-o",        folder_.File(name)});
+    EXPECT_EQ(done.status, 0) << done.errors;
+    return folder_.Read(name);
+  };
+  const std::string half = made("style:-0.5", "half.mp4");
+  EXPECT_TRUE(made("style:-1,video=0.5", "parts.mp4") == half);
+  EXPECT_TRUE(made("style:-1,pass=0.5", "passes.mp4") == half);
+  EXPECT_FALSE(made("style:-1", "whole.mp4") == half);
+  Calls calls(server.Connect());
+  v1::VideoSpec spec = SpecOf({{"style", 1}});
+  (*spec.mutable_adapters(0)->mutable_part_scales())["audio"] = 0.5;
+  const grpc::Status refused = calls.Generate(spec).status;
+  EXPECT_THAT(ViolatedFields(refused), ElementsAre("spec.adapters[0].part_scales"));
+}
+
 TEST_F(RequestAdapters, AreRefusedByNameWhereTheyCannotBeHad) {
   ReelServer server({Config("adapters { name: 'secret' file: 'turn.safetensors' tenants: 'acme' }"),
                      {},

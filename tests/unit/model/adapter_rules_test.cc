@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +84,81 @@ TEST(RequestAdapters, AreNamedOnceAndFewAndOfFewRanks) {
               ElementsAre(Violation("adapters", "8")));
   EXPECT_THAT(Asking({{"turn", 1}, {"secret", 1}}),  // 33 take 64, 8 take 32
               ElementsAre(Violation("adapters", "96 together")));
+}
+
+RequestAdapter Scaled(const std::string& name, std::optional<double> scale,
+                      std::map<std::string, double> parts, std::vector<double> passes = {}) {
+  return {.name = name,
+          .scale = scale,
+          .part_scales = std::move(parts),
+          .pass_scales = std::move(passes)};
+}
+
+ModelCard CardWithSound() {
+  ModelCard card = ExampleCard();
+  card.sound = {48000, 2};
+  return card;
+}
+
+TEST(RequestAdapters, HaveScalesOfTheModelsPartsAlone) {
+  const RequestAdapter sound = Scaled("turn", 1, {{"audio", 0.5}});
+  EXPECT_THAT(Asking({Scaled("turn", 1, {{"video", 0.5}})}), IsEmpty());
+  EXPECT_THAT(Asking({sound}),
+              ElementsAre(Violation("adapters[0].part_scales",
+                                    "'audio' is no part of this model; nearest: video")));
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.adapters = {sound};
+  EXPECT_THAT(ResolveExample(sent, CardWithSound()).violations, IsEmpty());
+  sent.adapters = {Scaled("turn", 1, {{"sound", 0.5}, {"voice", 0.5}})};
+  EXPECT_THAT(ResolveExample(sent, CardWithSound()).violations,
+              ElementsAre(Violation("adapters[0].part_scales",
+                                    "'sound' is no part of this model; nearest: video, audio, "
+                                    "video_to_audio, audio_to_video, connectors")));
+}
+
+TEST(RequestAdapters, HaveAScaleForEachPassOfThePresetAtMost) {
+  const auto twice = [](std::vector<double> passes) {
+    return With([&](GenerationSpec& spec) {
+      spec.preset = "twice";
+      spec.adapters = {Scaled("turn", 1, {}, std::move(passes))};
+    });
+  };
+  EXPECT_THAT(twice({1, 0.5}), IsEmpty());
+  EXPECT_THAT(twice({1, 0.5, 0}), ElementsAre(Violation("adapters[0].pass_scales", "nearest: 2")));
+  EXPECT_THAT(Asking({Scaled("turn", 1, {}, {1, 0})}),
+              ElementsAre(Violation("adapters[0].pass_scales", "nearest: 1")));
+}
+
+TEST(RequestAdapters, AreWithinTheirBoundInEveryPartAndPass) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(Asking({Scaled("grain", 0.5, {{"video", -3}}, {0.5})}), IsEmpty());
+  EXPECT_THAT(Asking({Scaled("grain", 0.5, {{"video", 3.1}})}),
+              ElementsAre(Violation("adapters[0].part_scales[video]", "nearest: 3")));
+  EXPECT_THAT(Asking({Scaled("grain", 0.5, {{"video", 2}}, {-1.6})}),
+              ElementsAre(Violation("adapters[0].pass_scales[0]", "nearest: -1.5")));
+  EXPECT_THAT(Asking({Scaled("grain", 1, {{"video", nan}})}),
+              ElementsAre(Violation("adapters[0].part_scales[video]", "NaN")));
+  EXPECT_THAT(Asking({Scaled("grain", 0, {}, {nan})}),
+              ElementsAre(Violation("adapters[0].pass_scales[0]", "NaN")));
+}
+
+// So that requests and states that say the same are equal.
+TEST(RequestAdapters, AreResolvedToTheFewestScalesThatSayTheSame) {
+  const auto resolved = [](RequestAdapter adapter) {
+    GenerationSpec sent;
+    sent.prompt = "a fox";
+    sent.preset = "twice";
+    sent.adapters = {std::move(adapter)};
+    const Resolution made = ResolveExample(sent);
+    EXPECT_THAT(made.violations, IsEmpty());
+    EXPECT_EQ(ResolveExample(made.spec).spec, made.spec);
+    return made.spec.adapters;
+  };
+  EXPECT_EQ(resolved(Scaled("grain", 1, {{"video", 1}}, {1, 1})), resolved({"grain", 1}));
+  EXPECT_EQ(resolved(Scaled("grain", 1, {}, {0.5, 0.5})), resolved(Scaled("grain", 1, {}, {0.5})));
+  EXPECT_THAT(resolved(Scaled("grain", 1, {}, {0, 0})), IsEmpty());
+  EXPECT_THAT(resolved(Scaled("grain", 1, {}, {0, 1})), SizeIs(1));
 }
 
 // As a worker does with what the front resolved, and a command line that names files.

@@ -52,11 +52,13 @@ TEST_F(GenerateTest, SendsWhatGuidesAVideoWithSound) {
       "--audio-guidance-rescale 0.5 --stg-scale 1 --audio-stg-scale 0 --stg-blocks 14,19 "
       "lighthouse --modality-scale 3 --audio-modality-scale 1 --image-crf 0 --no-sound "
       "--normalise-loudness -23 "
-      "--adapter grain:-0.5 --adapter film:look -o ";
+      "--adapter grain:-0.5 --adapter film:look --adapter turn,audio=0.5,pass=1/0.25 -o ";
   EXPECT_EQ(Run(absl::StrSplit(line + folder_ + "/a.mp4", ' ')), 0) << err_;
   EXPECT_EQ(server_.asked().generates.at(0).spec().ShortDebugString(),
             "prompt: \"lighthouse\" guidance_rescale: 0.7 timesteps: 1000 timesteps: 725.5 "
             "adapters { name: \"grain\" scale: -0.5 } adapters { name: \"film:look\" } "
+            "adapters { name: \"turn\" part_scales { key: \"audio\" value: 0.5 } pass_scales: 1 "
+            "pass_scales: 0.25 } "
             "sound: false audio_guidance_scale: 7 audio_guidance_rescale: 0.5 stg_scale: 1 "
             "audio_stg_scale: 0 modality_scale: 3 audio_modality_scale: 1 stg_blocks: 14 "
             "stg_blocks: 19 condition_crf: 0 normalise_loudness: -23");

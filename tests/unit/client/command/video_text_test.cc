@@ -28,6 +28,23 @@ TEST(VideoText, TellsHowManyStepsWereReusedWhereSomeWere) {
             std::string::npos);
 }
 
+TEST(VideoText, NamesAdaptersWithTheirScalesAsAFlagTakesThem) {
+  v1::Video video;
+  v1::Adapter& grain = *video.mutable_spec()->add_adapters();
+  grain.set_name("grain");
+  grain.set_scale(0.8);
+  v1::Adapter& turn = *video.mutable_spec()->add_adapters();
+  turn.set_name("turn");
+  turn.set_scale(-1);
+  (*turn.mutable_part_scales())["video"] = 0.5;
+  (*turn.mutable_part_scales())["audio"] = 0;
+  turn.add_pass_scales(1);
+  turn.add_pass_scales(0.25);
+  const std::string text = DescribeVideo(video);
+  EXPECT_NE(text.find("grain:0.8\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("turn:-1,audio=0,video=0.5,pass=1/0.25\n"), std::string::npos) << text;
+}
+
 TEST(VideoText, TellsWhatItsSoundIsLike) {
   v1::Video video;
   EXPECT_EQ(DescribeVideo(video).find("sound"), std::string::npos);

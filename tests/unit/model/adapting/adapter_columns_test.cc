@@ -23,10 +23,12 @@ std::shared_ptr<const LoadedAdapter> AdapterOf(const AdapterRoom& room,
   adapter->columns = columns;
   for (const size_t index : layers) {
     const AdapterRoom::Layer& layer = room.layers()[index];
-    adapter->layers.push_back(
-        {index,
-         at::full({columns / kAdapterSlot, kAdapterSlot, kRoomIn}, value, layer.down.options()),
-         at::full({kRoomOut, columns / kAdapterSlot, kAdapterSlot}, value, layer.up.options())});
+    adapter->layers.push_back({.index = index,
+                               .part = index == 3 ? AdapterPart::kAudio : AdapterPart::kVideo,
+                               .down = at::full({columns / kAdapterSlot, kAdapterSlot, kRoomIn},
+                                                value, layer.down.options()),
+                               .up = at::full({kRoomOut, columns / kAdapterSlot, kAdapterSlot},
+                                              value, layer.up.options())});
   }
   return adapter;
 }
@@ -123,6 +125,39 @@ TEST_F(AdapterColumnsTest, AreNotWrittenWhereTheRightOnesStand) {
 TEST_F(AdapterColumnsTest, HoldWhatFitsAndAnAdapterOfSeveralJobsOnce) {
   EXPECT_TRUE(HaveRoomFor({{{one_, 1}, {two_, 1}}, {{one_, 3}}, {}}));
   EXPECT_FALSE(HaveRoomFor({{{one_, 1}, {two_, 1}}, {{three_, 3}}}));
+}
+
+TEST_F(AdapterColumnsTest, HaveWhatAJobTakesOfEachPart) {
+  const AppliedAdapter whole = {one_, 1}, half = {one_, 1, {}, {1, 0.5, 1, 1, 1}};
+  EXPECT_EQ(Place({{whole}, {half}}).size(2), 64);  // of which each job has columns of its own
+  EXPECT_EQ(UpOf(3, 0), 1);
+  EXPECT_EQ(UpOf(3, 32), 0.5);
+  EXPECT_EQ(UpOf(0, 32), 1);
+  EXPECT_EQ(Place({{half}, {half}}).size(2), 32);
+  EXPECT_EQ(UpOf(3, 0), 0.5);
+  EXPECT_FALSE(HaveRoomFor({{whole}, {half}, {{one_, 1, {}, {1, 0, 1, 1, 1}}, {three_, 1}}}));
+}
+
+TEST_F(AdapterColumnsTest, LeaveAPartOfScaleZeroAsItIs) {
+  Place({{{one_, 1, {}, {1, 0, 1, 1, 1}}}});
+  EXPECT_EQ(UpOf(0, 0), 1);
+  EXPECT_FALSE(columns_.room().IsUsed(columns_.room().layers()[3]));
+  Place({{{one_, 1}}});
+  Place({{{one_, 1, {}, {1, 0, 1, 1, 1}}}});
+  EXPECT_EQ(UpOf(3, 0), 0);
+}
+
+TEST_F(AdapterColumnsTest, AreNotTakenInAPassWhoseScaleIsZero) {
+  const AppliedAdapters first = {{one_, 0, {2, 0.5f}}, {three_, 1}};
+  EXPECT_TRUE(HaveRoomFor({first, {{two_, 1}}}));
+  EXPECT_EQ(Place({first}).size(2), 32);
+  EXPECT_EQ(UpOf(0, 0), 3);
+  const AppliedAdapters second = InNextPass(first), third = InNextPass(second);
+  EXPECT_EQ(Place({second})[0][0][0].item<float>(), 2);
+  EXPECT_EQ(Place({third})[0][0][0].item<float>(), 0.5f);
+  EXPECT_EQ(Place({InNextPass(third)})[0][0][0].item<float>(), 0.5f);  // the last goes on
+  EXPECT_TRUE(ChangeInNextPass(second));
+  EXPECT_FALSE(ChangeInNextPass(third));
 }
 
 // With codes alone layers take other rows where they adapt.

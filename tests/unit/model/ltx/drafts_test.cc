@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drafts of LTX-Video and their promotions, which are to the bit the video in two passes.
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -121,6 +122,41 @@ INSTANTIATE_TEST_SUITE_P(
                       DraftCase{.name = "cache", .profile = "cache"},
                       DraftCase{.name = "reference", .profile = "reference"}),
     [](const auto& given) { return std::string(given.param.name); });
+
+// Texts are read by an adapter once a pass.
+TEST_F(LtxDrafts, OfAdaptersWithScalesOfEachPassArePromotedToTheWholeVideo) {
+  LoadOptions options;
+  options.adapter_ranks = 64;
+  options.dtype = "fp32";
+  pipeline_ = Load(folder_, options);
+  ASSERT_NE(pipeline_, nullptr);
+  GenerationSpec none = Spec({.name = "adapted", .guidance = 3}), first = none, second = none,
+                 half = none;
+  first.adapters = second.adapters =
+      half.adapters = {{.name = "style",
+                        .scale = 1,
+                        .path = std::string(std::getenv("REEL_SOURCE")) +
+                                "/tests/golden/adapters/ltx/style.safetensors"}};
+  first.adapters[0].pass_scales = {1, 0};
+  second.adapters[0].pass_scales = {0, 1};
+  half.adapters[0].pass_scales = {1, 0.5};
+  const auto promoted = [&](const GenerationSpec& spec, const std::string& draft) {
+    const auto generation = BeginFrom(*pipeline_, PromotionOf(spec), draft, test_.run);
+    Finish(*generation);
+    return Frames(*generation);
+  };
+  const std::string adapted = Drafted(first), plain = Drafted(none);
+  EXPECT_EQ(ReadState(Drafted(second))->made.tensors, ReadState(plain)->made.tensors);
+  EXPECT_EQ(WholeFrames(first), promoted(none, adapted));
+  EXPECT_NE(WholeFrames(first), WholeFrames(none));
+  EXPECT_NE(promoted(second, adapted), promoted(none, adapted));
+  EXPECT_EQ(WholeFrames(half), promoted(half, Drafted(half)));
+  const auto parked = Begin(*pipeline_, half, test_.run);
+  ASSERT_NO_FATAL_FAILURE(StepAll(*pipeline_, {parked.get()}, test_.run));
+  ASSERT_TRUE(parked->Park(true).ok() && parked->Resume().ok());
+  Finish(*parked);
+  EXPECT_EQ(Frames(*parked), WholeFrames(half));
+}
 
 TEST_F(LtxDrafts, ADraftIsTheFirstPassDecodedAtItsSize) {
   const GenerationSpec whole = Spec({.name = "pinned", .pinned = {0}});

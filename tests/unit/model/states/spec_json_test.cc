@@ -45,6 +45,22 @@ TEST(SpecJson, LeavesOutWhatNamesAVideoAmongOthersAndPathsOfThisMachine) {
   EXPECT_THAT(SpecToJson(spec).dump(), Not(HasSubstr("/models")));
 }
 
+TEST(SpecJson, KeepsTheScalesOfAdapters) {
+  GenerationSpec spec;
+  spec.adapters = {{.name = "grain",
+                    .scale = 0.8,
+                    .sha256 = "ab",
+                    .part_scales = {{"audio", 0}, {"video_to_audio", 0.1}},
+                    .pass_scales = {1, 0.25}}};
+  const json text = json::parse(SpecToJson(spec).dump());
+  const auto again = SpecFromJson(text);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*again, spec);
+  GenerationSpec other = spec;
+  other.adapters[0].pass_scales = {1};
+  EXPECT_THAT(Differences(spec, other), ElementsAre("adapters"));
+}
+
 TEST(SpecJson, NamesFieldsThatDifferAndNoValues) {
   GenerationSpec one, other;
   one.prompt = "a secret fox";
@@ -69,6 +85,8 @@ TEST(SpecJson, RefusesWhatIsNoSpecAndNamesTheField) {
       {R"({"encoding.codec": 99})", "encoding.codec"},
       {R"({"conditions": [{"kind": -1}]})", "conditions"},
       {R"({"conditions": [{"bytes": "x"}]})", "conditions"},
+      {R"({"adapters": [{"part_scales": {"audio": "loud"}}]})", "adapters"},
+      {R"({"adapters": [{"pass_scales": 1}]})", "adapters"},
       {R"({"kernels.variants": {"op": 1}})", "kernels.variants"},
       {R"({"field_of_the_future": 1})", "of another version"},
       {"[]", "not an object"}};

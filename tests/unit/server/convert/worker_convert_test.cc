@@ -23,6 +23,10 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   card.clear_ready();
   card.clear_state();
   card.clear_problem();
+  for (v1::Adapter& in_the_weights : *card.mutable_fixed_adapters()) {
+    in_the_weights.clear_part_scales();
+    in_the_weights.clear_pass_scales();
+  }
   card.set_weights_form("e4m3");
   card.set_text_form("e4m3");
   const auto as_described = [](v1::VideoSpec& values) { values.clear_conditions(); };

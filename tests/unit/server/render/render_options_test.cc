@@ -153,7 +153,14 @@ TEST(ParseRenderOptions, AnAdapterIsAFileAndItsScale) {
       beside->spec.adapters,
       (std::vector<model::RequestAdapter>{{"style.safetensors", 0.5, "", "/a/style.safetensors"}}));
   EXPECT_TRUE(options->spec.adapters.empty());
-  for (const char* wrong : {"a:4.5", "a:-5", "a:nan", "a:inf", "a:1e308", ":1", ""}) {
+  const auto scaled = parse({"--adapter", "/a/b.st:0.5,audio=0,pass=1/0", "--adapter-ranks", "64"});
+  ASSERT_TRUE(scaled);
+  ASSERT_EQ(scaled->spec.adapters.size(), 1u);
+  EXPECT_EQ(scaled->spec.adapters[0].path, "/a/b.st");
+  EXPECT_EQ(scaled->spec.adapters[0].part_scales.at("audio"), 0);
+  EXPECT_EQ(scaled->spec.adapters[0].pass_scales, (std::vector<double>{1, 0}));
+  for (const char* wrong :
+       {"a,audio=0", "a,pass=1/0", "a:4.5", "a:-5", "a:nan", "a:inf", "a:1e308", ":1", ""}) {
     ::testing::internal::CaptureStderr();
     EXPECT_FALSE(parse({"--adapter", wrong})) << wrong;
     EXPECT_EQ(exit_code, kUsage);
