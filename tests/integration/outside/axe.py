@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""axe-core finds no rule of accessibility broken on the page: empty, with a violation, with a finished video, with all that folds open, with pictures, with what
+"""axe-core finds no rule of accessibility broken on the page: empty, with a violation, with a finished video, with all that folds open, with pictures, with an adapter, with what
 goes on from it, with a row of four, and at a phone's width. It is fetched from the npm registry by name, into a folder of this run."""
 
 import json
@@ -67,6 +67,11 @@ def main():
             page.evaluate("showError({ message: 'x', violations: [{ field: 'spec.conditions[2].audio', description: 'is too short' }] }, false)")
             look(page, axe, f"{width} px, two pictures, a sound and one refused")
             page.evaluate("[...pins].forEach(unpin); 0")
+            # The test card takes none.
+            page.evaluate("models[0].adapters = [{ name: 'style', maxScale: 2 }]; taken = [{ name: 'style', scale: 0.5 }]; showAdapters(); estimateSoon(); 0")
+            page.wait("byId('adapter-0-error').textContent !== ''")
+            look(page, axe, f"{width} px, an adapter, which is refused")
+            page.evaluate("taken = []; delete models[0].adapters; showAdapters(); 0")
             page.evaluate("byId('keep').checked = true; byId('make').click()")
             page.wait("stages[0]?.result && !stages[0].find('.go-on').hidden")
             for form in ("go-on", "again"):

@@ -59,6 +59,7 @@ function asReel(sent) {
   put('guidance', sent.guidanceScale);
   put('kernels', sent.kernels && sent.kernels.profile);
   put('crf', sent.encoding && sent.encoding.crf);
+  for (const one of sent.adapters || []) put('adapter', adapterWord(one));
   if (sent.sound === false) words.push('--no-sound');
   for (const one of sent.conditions || []) {
     const file = fileNames.get(one) || 'FILE';

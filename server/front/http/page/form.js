@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form, what it asks for, and where refusals of it are shown.
 
-const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'count', 'negative', 'guidance', 'kernels', 'crf', 'draft', 'keep'];
+const FIELDS = ['prompt', 'preset', 'width', 'height', 'frames', 'steps', 'seed', 'count', 'negative', 'guidance', 'kernels', 'crf', 'draft', 'keep', 'adapter'];
 const count = () => Number(byId('count').value);
 const model = () => models.find((one) => one.name === byId('model').value) || models[0];
 
@@ -32,6 +32,8 @@ function spec(bytes = true) {
   else delete made.keepState;
   const held = conditions(bytes);
   if (held.length) made.conditions = held;
+  if (taken.length) made.adapters = taken.map((one) => ({ ...one }));
+  else delete made.adapters;
   made.preview = { everySteps: 2 };
   return made;
 }
@@ -74,6 +76,7 @@ function showModel() {
   fillSelect(byId('preset'), chosen.presets || [], 'usual');
   byId('preset-row').hidden = byId('draft-row').hidden = !(chosen.presets || []).length;
   showLine();
+  showAdapters();
   knowLength();
   byId('words').replaceChildren();
   for (const group of chosen.promptWords || []) {
@@ -95,7 +98,7 @@ function fieldOf(path, fields) {
   return fields.find((field) => field.dataset.path.split(' ').some((own) => bare === own || bare.startsWith(`${own}.`)));
 }
 
-const formFields = () => [...FIELDS.map(byId), ...pins.flatMap((one) => one.node.querySelector('input') || []), byId('own-sound'), byId('first-picture')]
+const formFields = () => [...FIELDS.map(byId), ...pins.flatMap((one) => one.node.querySelector('input') || []), ...document.querySelectorAll('#adapters input'), byId('own-sound'), byId('first-picture')]
   .filter((field) => !field.closest('[data-place][hidden]'));
 
 function clearErrors(fields = formFields(), refusal = byId('refusal')) {

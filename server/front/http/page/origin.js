@@ -25,13 +25,13 @@ async function originText(file) {
   return null;
 }
 
-// Names as this page has them; those in `variants` are operators'.
+// Names as this page has them; those in `variants` are operators', in `part_scales` parts of a model.
 function camelCased(value, depth = 0) {
   if (depth > ORIGIN_DEPTH) throw new Error('it is nested too deep');
   if (Array.isArray(value)) return value.map((one) => camelCased(one, depth + 1));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => name === 'variants' ? [name, one]
-    : [name.replace(/_([a-z])/g, (all, letter) => letter.toUpperCase()), camelCased(one, depth + 1)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name.replace(/_([a-z])/g, (all, letter) => letter.toUpperCase()),
+    name === 'variants' || name === 'part_scales' ? one : camelCased(one, depth + 1)]));
 }
 
 // Fills the form with the request of a file. What the form does not show stays as it is there.
@@ -56,6 +56,7 @@ function showOrigin(spec, name) {
   const put = (id, value) => { byId(id).value = value === undefined ? '' : value; };
   put('model', spec.model);
   byId('no-negative').checked = spec.negativePrompt === '';
+  taken = (spec.adapters || []).map((one) => ({ ...one }));
   showModel();
   put('prompt', spec.prompt);
   put('preset', spec.preset);
