@@ -93,7 +93,7 @@ int64_t Fill(const std::string& field, const ModelCard& card, RequestAdapter& ad
     out.Add(field + ".name", UnknownText(adapter.name, card));
     return 0;
   }
-  if (!adapter.scale) adapter.scale = 1;
+  if (!adapter.scale) adapter.scale = offer->default_scale;
   CheckScales(field, adapter, offer->max_scale, card, out);
   if (!adapter.sha256.empty() && adapter.sha256 != offer->sha256) {
     out.Add(field + ".sha256",

@@ -33,7 +33,7 @@ inline constexpr int kMostReferenceScale = 8;  // of either
 
 struct RequestAdapter {
   std::string name;             // as it is registered
-  std::optional<double> scale;  // of what it adds, times the file's own; unset: 1
+  std::optional<double> scale;  // of what it adds, times the file's own; unset: the offer's, else 1
   std::string sha256 = {};      // of its file, in lower-case hex; a file with another is refused
   // Set where videos are made, never by a request.
   std::string path = {};
@@ -56,6 +56,9 @@ struct AdapterOffer {
   double max_scale = 4;                          // of either sign
   std::vector<std::string> tenants = {};         // that may use it; empty: all
   std::optional<ReferenceScale> reference = {};  // nullopt: it wants no reference clip
+  double default_scale = 1;                      // of requests that name none
+  std::vector<std::string> parts = {};           // that it changes (adapter_part.h)
+  std::string description = {};                  // for people
 
   bool IsFor(const std::string& tenant) const {
     return tenants.empty() || std::find(tenants.begin(), tenants.end(), tenant) != tenants.end();

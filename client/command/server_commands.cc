@@ -76,14 +76,17 @@ std::string WeightsText(const v1::Model& model) {
 
 // Those that requests may name, a line each.
 std::string DescribeAdapters(const v1::ListModelsResponse& models) {
-  TextTable table({"ADAPTER", "MODEL", "RANK", "SIZE", "MOST SCALE", "REFERENCE", "SHA256"});
+  TextTable table({"ADAPTER", "MODEL", "RANK", "SIZE", "SCALE", "MOST SCALE", "PARTS", "REFERENCE",
+                   "SHA256", "DESCRIPTION"});
   bool any = false;
   for (const v1::Model& model : models.models()) {
     for (const v1::AdapterInfo& adapter : model.adapters()) {
       any = true;
       table.AddRow({adapter.name(), model.name(), absl::StrCat(adapter.rank()),
-                    HumanBytes(adapter.bytes()), absl::StrCat(adapter.max_scale()),
-                    adapter.wants_reference() ? "wanted" : "-", adapter.sha256().substr(0, 12)});
+                    HumanBytes(adapter.bytes()), absl::StrCat(adapter.default_scale()),
+                    absl::StrCat(adapter.max_scale()), absl::StrJoin(adapter.parts(), ", "),
+                    adapter.wants_reference() ? "wanted" : "-", adapter.sha256().substr(0, 12),
+                    adapter.description()});
     }
   }
   return any ? absl::StrCat("\n", table.Render()) : "";

@@ -82,8 +82,11 @@ v1::Model CardToProto(const model::ModelCard& card) {
     added.set_sha256(adapter.sha256);
     added.set_rank(static_cast<int32_t>(adapter.rank));
     added.set_bytes(adapter.bytes);
+    added.set_default_scale(adapter.default_scale);
     added.set_max_scale(adapter.max_scale);
+    added.mutable_parts()->Assign(adapter.parts.begin(), adapter.parts.end());
     added.set_wants_reference(adapter.reference.has_value());
+    added.set_description(adapter.description);
   }
   return proto;
 }
@@ -121,7 +124,10 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
                              .sha256 = adapter.sha256(),
                              .rank = adapter.rank(),
                              .bytes = adapter.bytes(),
-                             .max_scale = adapter.max_scale()});
+                             .max_scale = adapter.max_scale(),
+                             .default_scale = adapter.default_scale(),
+                             .parts = {adapter.parts().begin(), adapter.parts().end()},
+                             .description = adapter.description()});
     if (adapter.wants_reference()) card.adapters.back().reference.emplace();
   }
   return card;

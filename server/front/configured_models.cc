@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/adapter_part.h"
 #include "model/adapters/adapter_file.h"
 #include "model/weights/manifest.h"
 #include "server/convert/worker_convert.h"
@@ -27,6 +28,17 @@ bool IsOffered(const config::v1::Adapter& adapter, const config::v1::ServerConfi
     if (model.adapter_ranks() > 0 && (models.empty() || models.contains(model.name()))) return true;
   }
   return false;
+}
+
+std::vector<std::string> PartsOf(const model::AdapterFile& file) {
+  std::set<model::AdapterPart> changed;
+  for (const model::AdapterPair& pair : file.pairs()) {
+    changed.insert(pair.stem.is_shared ? model::AdapterPart::kConnectors
+                                       : model::AdapterPartOfLayer(pair.stem.layer));
+  }
+  std::vector<std::string> parts;
+  for (const model::AdapterPart part : changed) parts.emplace_back(model::NameOf(part));
+  return parts;
 }
 
 }  // namespace
@@ -46,6 +58,8 @@ absl::StatusOr<std::vector<RegisteredAdapter>> AdapterRegistry::Read(
     }
     offer->name = adapter.name();
     offer->max_scale = adapter.max_scale();
+    offer->default_scale = adapter.has_default_scale() ? adapter.default_scale() : 1;
+    offer->description = adapter.description();
     offer->tenants = {adapter.tenants().begin(), adapter.tenants().end()};
     registered.push_back({*std::move(offer), {adapter.models().begin(), adapter.models().end()}});
   }
@@ -65,7 +79,8 @@ absl::StatusOr<model::AdapterOffer> AdapterRegistry::ReadFile(const std::string&
                                      .path = path,
                                      .rank = file.rank(),
                                      .bytes = mark.bytes,
-                                     .reference = file.reference()};
+                                     .reference = file.reference(),
+                                     .parts = PartsOf(file)};
   known_[path] = {mark, offer};
   return offer;
 }

@@ -144,6 +144,8 @@ TEST_F(RequestAdapters, AreInWhatTheServerSaysOfModelsAndVideos) {
   EXPECT_EQ(tiny.adapters(0).name(), "style");
   EXPECT_EQ(tiny.adapters(0).rank(), 2);
   EXPECT_EQ(tiny.adapters(0).max_scale(), 2);
+  EXPECT_EQ(tiny.adapters(0).default_scale(), 1);
+  EXPECT_THAT(tiny.adapters(0).parts(), ElementsAre("video"));
   EXPECT_THAT(tiny.adapters(0).sha256(), MatchesRegex("[0-9a-f]{64}"));
   const ProgramResult shown =
       RunProgram(BinaryPath("reel"), {"--server", server.address(), "models"});

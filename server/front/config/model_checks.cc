@@ -204,6 +204,8 @@ namespace {
 using config::v1::ServerConfig;
 using Registered = std::map<std::string, const config::v1::Adapter*>;
 
+constexpr size_t kMostDescriptionBytes = 200;
+
 Registered CheckRegistered(const ServerConfig& config, ConfigFindings& findings) {
   std::vector<std::string> models;
   for (const config::v1::Model& model : config.models()) models.push_back(model.name());
@@ -217,6 +219,15 @@ Registered CheckRegistered(const ServerConfig& config, ConfigFindings& findings)
     }
     for (const std::string& model : adapter.models()) {
       findings.Problem(at + "models", NotOneOf(model, models));
+    }
+    const double most = adapter.max_scale();
+    if (adapter.has_default_scale() && !(std::abs(adapter.default_scale()) <= most)) {
+      findings.Problem(at + "default_scale", absl::StrCat("must be ", -most, " to ", most, ": ",
+                                                          adapter.default_scale()));
+    }
+    if (adapter.description().size() > kMostDescriptionBytes) {
+      findings.Problem(at + "description", absl::StrCat("must be at most ", kMostDescriptionBytes,
+                                                        " bytes: ", adapter.description().size()));
     }
     registered.emplace(adapter.name(), &adapter);
   }

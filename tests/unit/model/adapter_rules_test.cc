@@ -37,6 +37,17 @@ TEST(RequestAdapters, AreResolvedToTheirFilesAndScalesInOrderOfNames) {
   EXPECT_EQ(ResolveExample(resolved.spec).spec, resolved.spec);
 }
 
+TEST(RequestAdapters, HaveTheScaleOfTheirRegistrationUnlessTheySayAnother) {
+  ModelCard card = ExampleCard();
+  card.adapters[0].default_scale = 0.6;
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.adapters = {{"grain", {}}};
+  EXPECT_EQ(ResolveExample(sent, card).spec.adapters[0].scale, 0.6);
+  sent.adapters = {{"grain", 1}};
+  EXPECT_EQ(ResolveExample(sent, card).spec.adapters[0].scale, 1);
+}
+
 TEST(RequestAdapters, OfScaleZeroAreLeftOut) {
   GenerationSpec sent;
   sent.prompt = "a fox";

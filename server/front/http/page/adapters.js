@@ -13,7 +13,7 @@ const adapterWord = ({ name, scale, partScales, passScales }) => name + (scale =
 
 function takeAdapter(name) {
   if (taken.length >= MOST_ADAPTERS || !adapterOf(name) || taken.some((one) => one.name === name)) return;
-  taken.push({ name, scale: 1 });
+  taken.push({ name, scale: adapterOf(name).defaultScale ?? 1 });
   showAdapters();
   byId(`adapter-${taken.length - 1}`).focus();
 }
@@ -34,6 +34,7 @@ function adapterNode(one, number) {
   });
   show();
   label.append(element('span', one.name), range);
+  label.title = adapterOf(one.name)?.description || '';
   const remove = element('button', 'Remove');
   remove.type = 'button';
   remove.setAttribute('aria-label', `Remove ${one.name}`);

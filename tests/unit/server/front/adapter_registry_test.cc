@@ -64,7 +64,8 @@ TEST_F(AdapterRegistryTest, SaysWhatFilesAreAndForWhom) {
                                                     .rank = 3,
                                                     .bytes = static_cast<int64_t>(File(3).size()),
                                                     .max_scale = 1.5,
-                                                    .tenants = {"acme"}},
+                                                    .tenants = {"acme"},
+                                                    .parts = {"video"}},
                                                    {"m"}}));
 }
 
@@ -108,6 +109,28 @@ TEST_F(AdapterRegistryTest, ReadsAFileAgainOnlyOnceItIsAnother) {
   // Its scale and tenants are the configuration's, whatever is known of the file.
   grain.set_max_scale(3);
   EXPECT_EQ((*registry_.Read(config_))[0].offer.max_scale, 3);
+}
+
+TEST_F(AdapterRegistryTest, SaysWhatPartsFilesChangeAndWhatTheConfigurationSaysOfThem) {
+  const std::vector<float> ones(4, 1.0f);
+  std::vector<model::TypedTensor> tensors;
+  for (const char* layer : {"audio_ff.net.2", "audio_to_video_attn.to_q", "attn1.to_q"}) {
+    const std::string stem = std::string("transformer_blocks.0.") + layer;
+    tensors.push_back({stem + ".lora_A.weight", "F32", {1, 4}, model::BytesOfFloats(ones)});
+    tensors.push_back({stem + ".lora_B.weight", "F32", {4, 1}, model::BytesOfFloats(ones)});
+  }
+  Add("plain", File(1));
+  config::v1::Adapter& style = Add("style", model::SafetensorsOfTypes(tensors));
+  style.set_default_scale(-0.5);
+  style.set_description("grain of 16 mm");
+  const auto read = registry_.Read(config_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_THAT(*read, SizeIs(2));
+  EXPECT_THAT((*read)[0].offer.parts, ElementsAre("video"));
+  EXPECT_EQ((*read)[0].offer.default_scale, 1);
+  EXPECT_THAT((*read)[1].offer.parts, ElementsAre("video", "audio", "audio_to_video"));
+  EXPECT_EQ((*read)[1].offer.default_scale, -0.5);
+  EXPECT_EQ((*read)[1].offer.description, "grain of 16 mm");
 }
 
 }  // namespace

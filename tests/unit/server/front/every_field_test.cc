@@ -111,7 +111,8 @@ void DumpOthers(const ServerConfig& config, Dump& dump) {
   dump.Line(config.listen(), config.metrics_listen(), config.health_listen(), config.reflection(),
             TextOf(config.tls()), config.auth().tokens_file(), config.adapter_root());
   for (const config::v1::Adapter& adapter : config.adapters()) {
-    dump.Line(std::vector<std::string>(adapter.tenants().begin(), adapter.tenants().end()));
+    dump.Line(std::vector<std::string>(adapter.tenants().begin(), adapter.tenants().end()),
+              adapter.default_scale(), adapter.description());
   }
   dump.Line(config.http().listen(), config.http().tls());
   dump.Line(config.state().keep());  // this fleet has no store and keeps none, whatever it says

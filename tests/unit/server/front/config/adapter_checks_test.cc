@@ -74,6 +74,22 @@ TEST(AdapterChecks, EachFieldHasItsRule) {
   }
 }
 
+TEST(AdapterChecks, TheScaleOfRequestsIsWithinTheBoundAndTheDescriptionShort) {
+  const auto problems = [](const std::string& fields) {
+    return AdapterProblems(
+        absl::StrCat("adapter_root: '/l' models { name: 'm' path: '/m' } adapters { name: 'a' "
+                     "file: 'f' max_scale: 1.5 ",
+                     fields, " }"));
+  };
+  EXPECT_THAT(problems("default_scale: -1.5 description: 'grain of 16 mm'"), IsEmpty());
+  EXPECT_THAT(problems("default_scale: 1.6"),
+              ElementsAre(AllOf(StartsWith("adapters[0].default_scale:"), HasSubstr("1.5"))));
+  EXPECT_THAT(problems("default_scale: nan"),
+              ::testing::Contains(StartsWith("adapters[0].default_scale:")));
+  EXPECT_THAT(problems("description: '" + std::string(201, 'a') + "'"),
+              ElementsAre(AllOf(StartsWith("adapters[0].description:"), HasSubstr("200"))));
+}
+
 TEST(AdapterChecks, AModelKeepsToTheRegistration) {
   const auto problems = [](const std::string& adapters) {
     return AdapterProblems(absl::StrCat(kGrain,
