@@ -36,7 +36,8 @@ ErrorDetails DetailsOf(const absl::Status& status) {
   }
   if (const auto bad = Detail<google::rpc::BadRequest>(status)) {
     for (const auto& violation : bad->field_violations()) {
-      details.violations.push_back({violation.field(), violation.description()});
+      details.violations.push_back(
+          {violation.field(), violation.description(), violation.reason()});
     }
   }
   if (const auto quota = Detail<google::rpc::QuotaFailure>(status)) {

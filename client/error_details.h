@@ -16,6 +16,7 @@ namespace reel::client {
 struct FieldViolation {
   std::string field;        // path in the request, e.g. "spec.width"
   std::string description;  // value, rule and nearest legal value
+  std::string reason = {};  // stable, UPPER_SNAKE_CASE; of adapters alone
 };
 
 struct ErrorDetails {

@@ -50,27 +50,42 @@ bool HasPart(const ModelCard& card, const std::string& name) {
   return part && (*part == AdapterPart::kVideo || card.sound.exists());
 }
 
-// The scale times those of any part and pass is within `most`, of either sign.
-void CheckScales(const std::string& field, const RequestAdapter& adapter, double most,
-                 const ModelCard& card, ViolationList& out) {
-  if (!out.InRange(field + ".scale", *adapter.scale, -most, most)) return;
-  const double scale = std::abs(*adapter.scale);
-  double of_parts = 1;
+void CheckParts(const std::string& field, const RequestAdapter& adapter, double most,
+                const ModelCard& card, ViolationList& out) {
   for (const auto& [name, part] : adapter.part_scales) {
     if (!HasPart(card, name)) {
       out.Add(field + ".part_scales", UnknownPartText(name, card));
-      return;
+      return;  // a caller may have written many
     }
-    const std::string of_part = absl::StrCat(field, ".part_scales[", name, "]");
-    if (out.InRange(of_part, part, -most / scale, most / scale)) {
-      of_parts = std::max(of_parts, std::abs(part));
+    out.InRange(absl::StrCat(field, ".part_scales[", name, "]"), part, -most, most);
+  }
+}
+
+struct ScaleBounds {
+  double most = 0;     // of the scale times those of any part and pass, of either sign
+  int64_t passes = 1;  // of the preset
+};
+
+void CheckScales(const std::string& field, const RequestAdapter& adapter, ScaleBounds bounds,
+                 const ModelCard& card, ViolationList& out) {
+  const size_t first = out.size();
+  const auto passes = static_cast<int64_t>(adapter.pass_scales.size());
+  if (passes > bounds.passes) {
+    out.Add(field + ".pass_scales", absl::StrCat("are ", passes, ", above the passes of the preset",
+                                                 "; nearest: ", bounds.passes));
+  } else if (out.InRange(field + ".scale", *adapter.scale, -bounds.most, bounds.most)) {
+    const double most = bounds.most / std::abs(*adapter.scale);
+    CheckParts(field, adapter, most, card, out);
+    double of_parts = 1;
+    for (const auto& [name, part] : adapter.part_scales) {
+      if (std::abs(part) <= most) of_parts = std::max(of_parts, std::abs(part));
+    }
+    for (size_t i = 0; i < adapter.pass_scales.size(); ++i) {
+      out.InRange(absl::StrCat(field, ".pass_scales[", i, "]"), adapter.pass_scales[i],
+                  -most / of_parts, most / of_parts);
     }
   }
-  for (size_t i = 0; i < adapter.pass_scales.size(); ++i) {
-    const double bound = most / (scale * of_parts);
-    out.InRange(absl::StrCat(field, ".pass_scales[", i, "]"), adapter.pass_scales[i], -bound,
-                bound);
-  }
+  out.Explain(first, "ADAPTER_SCALE");
 }
 
 // As few scales as say the same.
@@ -86,18 +101,20 @@ bool AddsNothing(const RequestAdapter& adapter) {
 }
 
 // Looks one up and fills it; returns how many columns it takes.
-int64_t Fill(const std::string& field, const ModelCard& card, RequestAdapter& adapter,
-             ViolationList& out) {
+int64_t Fill(const std::string& field, const ModelCard& card, int64_t passes,
+             RequestAdapter& adapter, ViolationList& out) {
   const AdapterOffer* const offer = Find(card, adapter.name);
   if (offer == nullptr) {
-    out.Add(field + ".name", UnknownText(adapter.name, card));
+    out.Add(field + ".name", UnknownText(adapter.name, card), "ADAPTER_UNKNOWN");
     return 0;
   }
   if (!adapter.scale) adapter.scale = offer->default_scale;
-  CheckScales(field, adapter, offer->max_scale, card, out);
+  CheckScales(field, adapter, {offer->max_scale, passes}, card, out);
+  Shorten(adapter);
   if (!adapter.sha256.empty() && adapter.sha256 != offer->sha256) {
     out.Add(field + ".sha256",
-            absl::StrCat("is not that of the adapter; nearest: leave it out, or ", offer->sha256));
+            absl::StrCat("is not that of the adapter; nearest: leave it out, or ", offer->sha256),
+            "ADAPTER_CHANGED");
   }
   adapter.sha256 = offer->sha256;
   return AddsNothing(adapter) ? 0 : AdapterColumnsOf(offer->rank);
@@ -115,24 +132,24 @@ void ResolveAdapters(GenerationSpec& spec, const ModelCard& card, ViolationList&
     const std::string field = absl::StrCat("adapters[", i, "]");
     if (!names.insert(adapter.name).second) {
       out.Add(field + ".name",
-              absl::StrCat(Quoted(adapter.name), " is there twice; nearest: once, with one scale"));
+              absl::StrCat(Quoted(adapter.name), " is there twice; nearest: once, with one scale"),
+              "ADAPTER_TWICE");
     }
     const int64_t passes = NumPasses(spec.preset, card);
-    const auto scales = static_cast<int64_t>(adapter.pass_scales.size());
-    if (!out.InRange(field + ".pass_scales", scales, int64_t{0}, passes)) continue;
-    Shorten(adapter);
     if (adapter.path.empty()) {
-      columns += Fill(field, card, adapter, out);
+      columns += Fill(field, card, passes, adapter, out);
     } else {
       if (!adapter.scale) adapter.scale = 1;
-      CheckScales(field, adapter, kMostAdapterScale, card, out);
+      CheckScales(field, adapter, {kMostAdapterScale, passes}, card, out);
+      Shorten(adapter);
     }
   }
   if (columns > card.adapter_ranks) {
     out.Add("adapters",
             absl::StrCat("they need ranks of ", columns, " together, in steps of ", kAdapterSlot,
                          ", above ", card.adapter_ranks,
-                         "; nearest: fewer, or ask for one as a fixed adapter of the model"));
+                         "; nearest: fewer, or ask for one as a fixed adapter of the model"),
+            "ADAPTER_RANKS");
   }
   std::erase_if(spec.adapters, AddsNothing);
   std::sort(spec.adapters.begin(), spec.adapters.end(),

@@ -30,6 +30,7 @@ struct RequestLimits {
 struct FieldViolation {
   std::string field;
   std::string description;
+  std::string reason = {};  // stable, UPPER_SNAKE_CASE, for programs; empty: there is none
 };
 
 struct Resolution {

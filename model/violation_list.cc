@@ -23,8 +23,14 @@ int64_t FloorTo(int64_t value, const ViolationList::Grid& grid) {
 
 }  // namespace
 
-void ViolationList::Add(std::string field, std::string description) {
-  violations_.push_back({std::move(field), std::move(description)});
+void ViolationList::Add(std::string field, std::string description, std::string reason) {
+  violations_.push_back({std::move(field), std::move(description), std::move(reason)});
+}
+
+void ViolationList::Explain(size_t first, const std::string& reason) {
+  for (size_t i = first; i < violations_.size(); ++i) {
+    if (violations_[i].reason.empty()) violations_[i].reason = reason;
+  }
 }
 
 bool ViolationList::InRange(std::string_view field, int64_t value, int64_t low, int64_t high) {

@@ -2,6 +2,7 @@
 // Collects what a request breaks, in one wording: value, rule, nearest legal value.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,7 +14,10 @@ namespace reel::model {
 
 class ViolationList {
  public:
-  void Add(std::string field, std::string description);
+  void Add(std::string field, std::string description, std::string reason = {});
+  // Gives those that were added from number `first` on a reason, unless they have one.
+  void Explain(size_t first, const std::string& reason);
+  size_t size() const { return violations_.size(); }
 
   // Each returns whether the value obeys. Bounds are inclusive; NaN obeys no range.
   bool InRange(std::string_view field, int64_t value, int64_t low, int64_t high);

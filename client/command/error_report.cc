@@ -99,6 +99,9 @@ constexpr ReasonHint kHints[] = {
      "Make the video again: `reel generate` keeps what is needed of it with --draft, and each "
      "command that renders with --keep-state."},
     {"STATE_NOT_FOR_MODEL", "Make the video again with the model as it is served now."},
+    {"ADAPTER_CHANGED", "Ask again: `reel models` lists the adapters as they are now."},
+    {"ADAPTER_BROKEN", "Whoever runs the server has to look at the adapter's file."},
+    {"ADAPTER_NOT_FOR_MODEL", "`reel models` lists the adapters of each model."},
     {"VIDEO_NOT_FINAL", "Cancel it first: `reel cancel NAME`."},
     {"DEADLINE_UNREACHABLE", "Allow more time with --timeout, or ask for fewer steps or frames."},
     {"DEADLINE_PASSED", "Allow more time with --timeout, or ask for fewer steps or frames."},
@@ -227,7 +230,11 @@ std::string ErrorJson(const absl::Status& status) {
   for (const FieldViolation& violation : details.violations) {
     absl::StrAppend(&violations, violations.empty() ? "" : ",",
                     "{\"field\":", JsonString(violation.field),
-                    ",\"description\":", JsonString(violation.description), "}");
+                    ",\"description\":", JsonString(violation.description));
+    if (!violation.reason.empty()) {
+      absl::StrAppend(&violations, ",\"reason\":", JsonString(violation.reason));
+    }
+    absl::StrAppend(&violations, "}");
   }
   if (!violations.empty()) absl::StrAppend(&json, ",\"violations\":[", violations, "]");
   if (details.retry_after) {

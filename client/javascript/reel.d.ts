@@ -22,7 +22,7 @@ export declare class ReelError extends Error {
   code: string | number;
   /** Of proto/README.md, e.g. "INVALID_SPEC"; empty: not from Reel. */
   reason: string;
-  violations: { field?: string; description?: string }[];
+  violations: { field?: string; description?: string; reason?: string }[];
   details: Record<string, unknown>[];
   /** Seconds; NaN: not said. */
   retryAfter: number;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/adapter_fault.h"
 #include "model/adapters/adapter_error.h"
 #include "model/weights/manifest.h"
 
@@ -18,8 +19,10 @@ absl::StatusOr<OpenedAdapter> OpenAdapter(const std::string& path, const std::st
   if (!sha256.empty() && sha256 != opened.sha256) {
     return AdapterError(path, "", absl::StrCat("its SHA-256 is ", opened.sha256, ", not ", sha256));
   }
-  REEL_RETURN_IF_ERROR(CheckFamily(file.file(), family));
-  REEL_ASSIGN_OR_RETURN(opened.layers, file.LayersIn(table));
+  REEL_RETURN_IF_ERROR(WithFault(CheckFamily(file.file(), family), AdapterFault::kNotForModel));
+  auto layers = file.LayersIn(table);
+  if (!layers.ok()) return WithFault(layers.status(), AdapterFault::kNotForModel);
+  opened.layers = *std::move(layers);
   REEL_ASSIGN_OR_RETURN(const int64_t idle, file.CheckValues());
   opened.idle_layers = static_cast<int>(idle);
   opened.wants_reference = file.reference().has_value();

@@ -20,7 +20,7 @@ struct OpenedAdapter {
 };
 
 // `sha256`: that the file must have; empty: any. NOT_FOUND and FAILED_PRECONDITION name the file, a
-// key and the rule.
+// key and the rule; a file for another model is marked (adapter_fault.h).
 absl::StatusOr<OpenedAdapter> OpenAdapter(const std::string& path, const std::string& sha256,
                                           AdapterFamily family, const LinearTable& table);
 

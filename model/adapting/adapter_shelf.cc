@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "kernels/base/status_macros.h"
+#include "model/adapter_fault.h"
 #include "model/adapters/open_adapter.h"
 #include "model/fixed_adapter.h"
 #include "model/refinement.h"
@@ -17,18 +18,22 @@
 namespace reel::model {
 namespace {
 
+// Of products of scales that are in bounds.
+constexpr double kRounding = 1 + 1e-9;
 constexpr char kRegisterAsFixed[] = "; as a fixed adapter of the model it needs none";
 
 absl::Status Refusal(const RequestAdapter& wanted, absl::string_view why) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("the adapter '", wanted.name, "' cannot be used: ", why));
+  return WithFault(absl::FailedPreconditionError(
+                       absl::StrCat("the adapter '", wanted.name, "' cannot be used: ", why)),
+                   AdapterFault::kNotForModel);
 }
 
 // By the adapter's name: whoever asks knows no paths.
 absl::Status OfName(const RequestAdapter& wanted, const absl::Status& status) {
   const std::string text = absl::StrReplaceAll(
       std::string(status.message()), {{wanted.path, absl::StrCat("'", wanted.name, "'")}});
-  return absl::FailedPreconditionError(text);
+  return WithFault(absl::FailedPreconditionError(text),
+                   FaultOf(status).value_or(AdapterFault::kBroken));
 }
 
 // Without a sign, of any part in any pass; not finite where one is not.
@@ -52,7 +57,7 @@ absl::Status CheckWanted(const std::vector<RequestAdapter>& wanted) {
   }
   for (const RequestAdapter& adapter : wanted) {
     const double scale = LargestScale(adapter);
-    if (!(scale <= kMostAdapterScale)) {
+    if (!(scale <= kMostAdapterScale * kRounding)) {
       return Refusal(adapter, absl::StrCat("its scale is ", scale, ", not ", -kMostAdapterScale,
                                            " to ", kMostAdapterScale));
     }

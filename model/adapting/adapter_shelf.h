@@ -38,8 +38,8 @@ class AdapterShelf {
                                                           AdapterFamily family);
 
   // Those of a request, in order of names, without those of scale 0. A file that was read with the
-  // same sum is not read again. FAILED_PRECONDITION: a file cannot be used, by the adapter's name;
-  // or they need more columns together than there are.
+  // same sum is not read again. FAILED_PRECONDITION: a file cannot be used, by the adapter's name,
+  // marked (adapter_fault.h); or they need more columns together than there are.
   absl::StatusOr<AppliedAdapters> Take(std::vector<RequestAdapter> wanted);
 
   AdapterColumns& columns() { return columns_; }

@@ -49,6 +49,7 @@ google::rpc::BadRequest ToBadRequest(const std::vector<model::FieldViolation>& v
     auto* added = bad_request.add_field_violations();
     added->set_field(violations[i].field);
     added->set_description(Shortened(violations[i].description));
+    added->set_reason(violations[i].reason);
   }
   if (violations.size() > kMaxViolations) {
     auto* more = bad_request.add_field_violations();

@@ -20,8 +20,14 @@ constexpr ReasonRow kRows[] = {
     {Reason::kModelUnloaded, "MODEL_UNLOADED", StatusCode::kFailedPrecondition,
      "The model was taken out of service, before the request or while its video waited."},
     {Reason::kModelReplaced, "MODEL_REPLACED", StatusCode::kFailedPrecondition,
-     "The model, or an adapter of the request, was replaced while the video waited, and the new "
-     "one does not take its request as it was admitted."},
+     "The model was replaced while the video waited, and the new one does not take its request as "
+     "it was admitted."},
+    {Reason::kAdapterChanged, "ADAPTER_CHANGED", StatusCode::kFailedPrecondition,
+     "An adapter of the request was replaced or taken away while the video waited."},
+    {Reason::kAdapterBroken, "ADAPTER_BROKEN", StatusCode::kFailedPrecondition,
+     "The file of an adapter is gone, damaged, or not the one that was registered."},
+    {Reason::kAdapterNotForModel, "ADAPTER_NOT_FOR_MODEL", StatusCode::kFailedPrecondition,
+     "An adapter is for another model, or of more ranks than the model has room for."},
     {Reason::kWorkerNotFound, "WORKER_NOT_FOUND", StatusCode::kNotFound,
      "No worker of this name is configured."},
     {Reason::kServiceNotFound, "SERVICE_NOT_FOUND", StatusCode::kNotFound,

@@ -197,6 +197,18 @@ TEST_F(RequestAdapters, HaveScalesOfPartsFromTheCommandLineToTheVideo) {
   EXPECT_THAT(ViolatedFields(refused), ElementsAre("spec.adapters[0].part_scales"));
 }
 
+// A file that is written over under a running server.
+TEST_F(RequestAdapters, WhoseFileIsAnotherEndTheirVideosWithTheReason) {
+  ReelServer server({Config(""), {}, "", true});
+  Calls calls(server.Connect());
+  std::filesystem::copy_file(Golden("turn"), Root() + "/style.safetensors",
+                             std::filesystem::copy_options::overwrite_existing);
+  const grpc::Status status = calls.Generate(SpecOf({{"style", 1}})).status;
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ReasonOf(status), "ADAPTER_BROKEN") << status.error_message();
+  EXPECT_THAT(status.error_message(), Not(HasSubstr(Root())));
+}
+
 TEST_F(RequestAdapters, AreRefusedByNameWhereTheyCannotBeHad) {
   ReelServer server({Config("adapters { name: 'secret' file: 'turn.safetensors' tenants: 'acme' }"),
                      {},

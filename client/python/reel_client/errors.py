@@ -13,6 +13,7 @@ from google.rpc import error_details_pb2, status_pb2
 class Violation(NamedTuple):
     field: str  # path in the request, e.g. "spec.width"
     description: str
+    reason: str = ""  # for programs, e.g. "ADAPTER_UNKNOWN"; empty: there is none
 
 
 class Broken(Exception):
@@ -38,7 +39,7 @@ class ReelError(Exception):
         if detail.Unpack(info):
             self.reason, self.metadata = info.reason, dict(info.metadata)
         elif detail.Unpack(bad):
-            self.violations += [Violation(v.field, v.description) for v in bad.field_violations]
+            self.violations += [Violation(v.field, v.description, getattr(v, "reason", "")) for v in bad.field_violations]
         elif detail.Unpack(retry):
             self.retry_after = retry.retry_delay.ToTimedelta().total_seconds()
 

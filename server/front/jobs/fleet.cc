@@ -279,7 +279,7 @@ absl::Status FindAdapters(const model::ModelCard* card, model::GenerationSpec& s
       wanted.reference = offer.reference;
     }
     if (!wanted.path.empty()) continue;
-    return MakeError(Reason::kModelReplaced,
+    return MakeError(Reason::kAdapterChanged,
                      absl::StrCat("An adapter was replaced or taken away while the video waited: ",
                                   wanted.name));
   }

@@ -38,7 +38,7 @@ class AdapterOffers {
 };
 
 // Where this server has the adapters of a resolved spec. `card` is that of its model; null: it is
-// not known. MODEL_REPLACED: one is gone, or another file now.
+// not known. ADAPTER_CHANGED: one is gone, or another file now.
 absl::Status FindAdapters(const model::ModelCard* card, model::GenerationSpec& spec);
 
 // Kernels of devices that other servers of a fleet have: what a request that names some is judged

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/dispatch/device_gone.h"
+#include "model/adapter_fault.h"
 #include "server/worker/engine/engine_core.h"
 
 namespace reel::worker {
@@ -40,6 +41,12 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& told, bool alone) {
       Fail(job, Reason::kInvalidSpec, std::string(error.message()), true);
       return;
     case absl::StatusCode::kFailedPrecondition:
+      if (const auto fault = model::FaultOf(error)) {
+        const bool broken = *fault == model::AdapterFault::kBroken;
+        Fail(job, broken ? Reason::kAdapterBroken : Reason::kAdapterNotForModel,
+             std::string(error.message()), true);
+        return;
+      }
       // Only a call shows what a forced variant refuses beyond its type.
       if (!job.spec.kernels.variants.empty()) {
         Fail(job, Reason::kKernelUnavailable, std::string(error.message()), true);

@@ -172,6 +172,23 @@ TEST(RequestAdapters, AreResolvedToTheFewestScalesThatSayTheSame) {
   EXPECT_THAT(resolved(Scaled("grain", 1, {}, {0, 1})), SizeIs(1));
 }
 
+TEST(RequestAdapters, AreRefusedForReasonsThatProgramsKnow) {
+  const auto reasons = [](std::vector<RequestAdapter> adapters) {
+    std::vector<std::string> all;
+    for (const FieldViolation& violation : Asking(std::move(adapters))) {
+      all.push_back(violation.reason);
+    }
+    return all;
+  };
+  EXPECT_THAT(reasons({{"grian", {}}}), ElementsAre("ADAPTER_UNKNOWN"));
+  EXPECT_THAT(reasons({{"grain", 9}}), ElementsAre("ADAPTER_SCALE"));
+  EXPECT_THAT(reasons({Scaled("grain", 1, {{"audio", 1}})}), ElementsAre("ADAPTER_SCALE"));
+  EXPECT_THAT(reasons({Scaled("grain", 1, {}, {1, 0.5})}), ElementsAre("ADAPTER_SCALE"));
+  EXPECT_THAT(reasons({{"grain", 1}, {"grain", 1}}), ElementsAre("ADAPTER_TWICE"));
+  EXPECT_THAT(reasons({{"turn", 1}, {"secret", 1}}), ElementsAre("ADAPTER_RANKS"));
+  EXPECT_THAT(reasons({{"grain", 1, "b"}}), ElementsAre("ADAPTER_CHANGED"));
+}
+
 // As a worker does with what the front resolved, and a command line that names files.
 TEST(RequestAdapters, WithAPathAreNotLookedUpAgain) {
   GenerationSpec sent;

@@ -75,7 +75,7 @@ TEST_F(AssignmentTest, AdaptersTravelWithTheirFilesAndEndAVideoOnceTheyAreOthers
   RunToEnd(sent);
   RunToEnd(Take());
   const Video end = WaitForState(*waits, VideoState::kFailed);
-  EXPECT_EQ(ReasonOf(end.error), Reason::kModelReplaced) << end.error;
+  EXPECT_EQ(ReasonOf(end.error), Reason::kAdapterChanged) << end.error;
   EXPECT_THAT(std::string(end.error.message()), ::testing::HasSubstr("grain"));
   // What a worker holds is not touched.
   WaitForState(*first, VideoState::kSucceeded);

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
+#include <string>
+#include <tuple>
 
 #include "model/registry.h"
 #include "server/errors/error.h"
@@ -14,6 +17,7 @@ namespace reel::worker {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // One white pixel.
 std::string Picture() {
@@ -75,6 +79,44 @@ TEST_F(EngineConditionsTest, LostBytesAreNot) {
   ASSERT_TRUE(events_.WaitForEnd("a"));
   EXPECT_EQ(ReasonOf(events_.ended("a").error), Reason::kInternal);
   EXPECT_FALSE(events_.ended("a").suspect);
+}
+
+// A worker is told paths of files that were there when the front read them.
+TEST_F(EngineConditionsTest, AnAdapterThatCannotBeUsedEndsItsJobWithTheReason) {
+  model::LoadOptions load;
+  load.name = "adapted";
+  load.path = folder_.path();
+  load.adapter_ranks = 32;
+  engine().Post(LoadModel{load});
+  ASSERT_TRUE(events_.WaitForModel("adapted"));
+  const std::string golden = std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/adapters/";
+  const auto end = [&](const std::string& name, const std::string& path, const std::string& sum) {
+    model::GenerationSpec spec;
+    spec.prompt = name;
+    spec.width = spec.height = 64;
+    spec.num_frames = 9;
+    spec.num_inference_steps = 1;
+    spec.adapters = {{.name = "style", .scale = 1, .sha256 = sum, .path = path}};
+    const auto resolved =
+        model::Resolve(spec, events_.card("adapted"), model::RequestLimits(), /*fresh_seed=*/1);
+    EXPECT_TRUE(resolved.ok());
+    engine().Post(Job(name, resolved.spec));
+    EXPECT_TRUE(events_.WaitForEnd(name));
+    return events_.ended(name);
+  };
+  EXPECT_TRUE(end("right", golden + "ltx/style.safetensors", "").error.ok());
+  const std::string other_sum(64, 'a');
+  for (const auto& [name, path, sum, reason] :
+       {std::tuple{"gone", "ltx/gone.safetensors", std::string(), Reason::kAdapterBroken},
+        {"changed", "ltx/style.safetensors", other_sum, Reason::kAdapterBroken},
+        {"damaged", "ltx2/../../generate.py", std::string(), Reason::kAdapterBroken},
+        {"of_ltx2", "ltx2/style.safetensors", std::string(), Reason::kAdapterNotForModel}}) {
+    const auto failed = end(name, golden + path, sum);
+    EXPECT_EQ(ReasonOf(failed.error), reason) << name << failed.error;
+    EXPECT_THAT(std::string(failed.error.message()), HasSubstr("'style'")) << name;
+    EXPECT_THAT(std::string(failed.error.message()), Not(HasSubstr(golden))) << name;
+    EXPECT_TRUE(failed.suspect) << name;
+  }
 }
 
 TEST_F(EngineConditionsTest, AJobMayEndWhileItsConditionsAreDecoded) {
