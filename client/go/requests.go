@@ -49,6 +49,11 @@ func SoundFromFile(path string) (*reelv1.Condition, error) {
 	return &reelv1.Condition{Source: &reelv1.Condition_Audio{Audio: content}}, nil
 }
 
+// Adapter names an adapter (LoRA) of the model, by so much. PartScales and PassScales of what it returns are times that.
+func Adapter(name string, scale float64) *reelv1.Adapter {
+	return &reelv1.Adapter{Name: name, Scale: &scale}
+}
+
 // Promotion asks for the rest of a draft. Others can go on from that if the spec's KeepState is set.
 func Promotion(video string) *reelv1.VideoSpec {
 	return &reelv1.VideoSpec{Source: &reelv1.Source{Video: video, Begin: &reelv1.Source_Promote{Promote: &reelv1.Promote{}}}}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {
-  Condition, CreateVideoRequest, EstimateVideoRequest, EstimateVideoResponse, GetServerInfoResponse, ListKernelsResponse, Model,
+  Adapter, Condition, CreateVideoRequest, EstimateVideoRequest, EstimateVideoResponse, GetServerInfoResponse, ListKernelsResponse, Model,
   Preview, Progress, Restarted, Video, VideoSpec, VideoState,
 } from './api.js';
 
@@ -53,6 +53,7 @@ export declare class ReelClient {
 export declare function condition(file: Blob | Uint8Array | ArrayBuffer, options?: { frameIndex?: number; strength?: number }): Promise<Condition>;
 /** Of a WAV, FLAC, MP3 or MP4. RangeError: as for `condition`. */
 export declare function sound(file: Blob | Uint8Array | ArrayBuffer): Promise<Condition>;
+export declare function adapter(name: string, scale?: number, options?: { partScales?: Record<string, number>; passScales?: number[] }): Adapter;
 export declare function promotion(video: string | Video, options?: { keepState?: boolean }): VideoSpec;
 export declare function extension(video: string | Video, numFrames: number, options?: Omit<VideoSpec, 'source'> & { overlapFrames?: number }): VideoSpec;
 export declare function retake(video: string | Video, begin: number, end: number,

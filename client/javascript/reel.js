@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client of Reel over HTTP, for browsers and Node: JSON, event streams that resume, and files, whole or while they grow.
 
-export { condition, extension, promotion, retake, sound } from './requests.js';
+export { adapter, condition, extension, promotion, retake, sound } from './requests.js';
 
 /** An answer that is not OK, or a video that failed. */
 export class ReelError extends Error {

@@ -29,6 +29,10 @@ export async function condition(file, { frameIndex = 0, strength } = {}) {
 /** A WAV, FLAC, MP3 or MP4 (a Blob or File, or its bytes) whose sound the video has, and its pictures follow. */
 export const sound = async (file) => ({ audio: base64Of(await bytesOf(file)) });
 
+/** An adapter (LoRA) of the model, for `adapters: [...]`: `partScales` by part of the model, `passScales` by pass of the preset, each times `scale`. */
+export const adapter = (name, scale, { partScales, passScales } = {}) => (
+  { name, ...(scale === undefined ? {} : { scale }), ...(partScales && { partScales }), ...(passScales && { passScales }) });
+
 /** The rest of a draft. With `keepState` others can go on from that, too. */
 export const promotion = (video, { keepState } = {}) => ({ ...(keepState === undefined ? {} : { keepState }), source: { video: nameOf(video), promote: {} } });
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that begin from something: a picture, clip or sound of the disk, or a video that has kept its state. Each goes wherever a prompt does."""
+"""Requests that begin from something: a picture, clip or sound of the disk, or a video that has kept its state. Each goes wherever a prompt does.
+And adapters with their scales."""
 
 from __future__ import annotations
 
 import os
 import pathlib
-from typing import Any, Optional, Union
+from typing import Any, Optional, Sequence, Union
 
 from google.protobuf import duration_pb2
 from reel.v1 import video_pb2
@@ -27,6 +28,12 @@ def condition(path: Union[str, "os.PathLike[str]"], frame_index: int = 0, streng
 def sound(path: Union[str, "os.PathLike[str]"]) -> video_pb2.Condition:
     """A WAV, FLAC, MP3 or MP4 whose sound the video has, and its pictures follow. ValueError: as for `condition`."""
     return video_pb2.Condition(audio=_bytes(path))
+
+
+def adapter(name: str, scale: Optional[float] = None, *, passes: Sequence[float] = (), **parts: float) -> video_pb2.Adapter:
+    """An adapter (LoRA) of the model for `adapters=[...]`. `passes` are scales of each pass of the preset, `parts` those of parts of the model,
+    as `audio=0.5`; both are times `scale`."""
+    return video_pb2.Adapter(name=name, scale=scale, pass_scales=passes, part_scales=parts)
 
 
 def promotion(video: Union[str, video_pb2.Video], keep_state: Optional[bool] = None) -> video_pb2.VideoSpec:

@@ -88,6 +88,11 @@ func useRefusal(client reelv1.VideoServiceClient, folder string) {
 	check(violations >= 2, "violations", violations)
 	_, err = os.Stat(path + ".part")
 	check(os.IsNotExist(err), "a part was left", err)
+	adapted := request(256, 25)
+	adapted.Spec.Adapters = []*reelv1.Adapter{reel.Adapter("grain", 0.5)}
+	check(adapted.Spec.Adapters[0].GetScale() == 0.5, "scale", adapted.Spec.Adapters)
+	_, err = reel.Save(context.Background(), client, adapted, path, nil)
+	check(err != nil && strings.Contains(err.Error(), "spec.adapters[0].name"), "an adapter of no model", err)
 }
 
 // What is no regular file is refused before the server is asked; behind a link the file is replaced.

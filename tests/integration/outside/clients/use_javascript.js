@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { ReelClient, ReelError, condition, extension, promotion, retake, sound } from 'reel-client';
+import { ReelClient, ReelError, adapter, condition, extension, promotion, retake, sound } from 'reel-client';
 import { conditionFromFile, download, save, soundFromFile } from 'reel-client/node';
 
 const [server, cutFile, cutEvents] = process.argv.slice(2);
@@ -37,6 +37,11 @@ assert.equal((await reel.blob(video.name)).size, whole.length);
 
 await assert.rejects(save(reel, { ...SPEC, width: 33, height: 31 }, 'bad.mp4'), (error) => error instanceof ReelError && error.http === 400
   && error.reason === 'INVALID_SPEC' && ['spec.width', 'spec.height'].every((field) => error.violations.some((one) => one.field === field)));
+const grain = adapter('grain', 0.5, { partScales: { audio: 0 }, passScales: [1, 0.25] });
+assert.deepEqual(grain, { name: 'grain', scale: 0.5, partScales: { audio: 0 }, passScales: [1, 0.25] });
+assert.deepEqual(adapter('grain'), { name: 'grain' });
+await assert.rejects(save(reel, { ...SPEC, adapters: [grain] }, 'bad.mp4'), (error) => error.violations[0].field === 'spec.adapters[0].name'
+  && error.violations[0].reason === 'ADAPTER_UNKNOWN');
 // What is no regular file is refused before the server is asked; behind a link the file is replaced.
 mkdirSync('folder');
 execFileSync('mkfifo', ['fifo']);

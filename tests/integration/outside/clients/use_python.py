@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 from reel.v1 import video_pb2, video_service_pb2
-from reel_client import AsyncClient, Client, ReelError, condition, extension, promotion, retake, sound
+from reel_client import AsyncClient, Client, ReelError, adapter, condition, extension, promotion, retake, sound
 
 SPEC = {"width": 256, "height": 256, "num_frames": 25, "num_inference_steps": 4, "seed": 7}
 
@@ -68,6 +68,13 @@ def check_refusal(reel, folder):
         assert error.code == "INVALID_ARGUMENT" and error.reason == "INVALID_SPEC", vars(error)
         assert {v.field for v in error.violations} >= {"spec.width", "spec.height"}, error.violations
     assert not list(folder.glob("bad.mp4*"))
+    grain = adapter("grain", 0.5, passes=[1, 0.25], audio=0)
+    assert (grain.scale, list(grain.pass_scales), dict(grain.part_scales)) == (0.5, [1, 0.25], {"audio": 0}) and not adapter("grain").HasField("scale")
+    try:
+        reel.save("a red circle", folder / "bad.mp4", adapters=[grain])
+        raise AssertionError("an adapter of no model was taken")
+    except ReelError as error:
+        assert [v.field for v in error.violations] == ["spec.adapters[0].name"], error.violations
 
 
 def check_paths(reel, video, folder):
