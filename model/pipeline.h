@@ -39,6 +39,8 @@ class Generation {
   virtual TextFacts text_facts() const { return {}; }
   // Tokens of sound in one pass, beside those of the pictures; 0 for models without sound.
   virtual int64_t audio_tokens() const { return 0; }
+  // Columns that its adapters take together.
+  virtual int64_t adapter_ranks() const { return 0; }
   // The number of its steps so far that reused an earlier result (kernel profile "cache").
   virtual int reused_steps() const { return 0; }
   // Frees device memory; resuming is exact.
@@ -58,6 +60,15 @@ class StepInPieces {
 // Texts that a model was asked to encode: cache hits and misses.
 struct PromptCounts {
   int64_t remembered = 0, encoded = 0;
+};
+
+// Adapters of requests that were brought to the device.
+struct AdapterCounts {
+  int64_t uploaded = 0, refused = 0;  // files that could be used, and that could not
+  int64_t nanoseconds = 0;            // for all of these
+  int64_t held_bytes = 0;             // on the device now, beside the columns
+
+  friend bool operator==(const AdapterCounts&, const AdapterCounts&) = default;
 };
 
 // Normalised latents of one generation, [C, F, h, w] fp32 in host memory.
@@ -115,6 +126,7 @@ class Pipeline {
                                           const kernels::Execution& run) = 0;
   // Since the previous call.
   virtual PromptCounts TakePromptCounts() { return {}; }
+  virtual AdapterCounts TakeAdapterCounts() { return {}; }
   // Bytes of cached tensors: encoded texts, recorded calls.
   virtual int64_t kept_bytes() const { return 0; }
   // Drops those caches; they are filled again when needed.

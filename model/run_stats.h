@@ -133,6 +133,9 @@ struct RunStats {
   // Steps that were computed in full, and steps that reused an earlier result (kernel profile
   // "cache").
   int full_steps = 0, reused_steps = 0;
+  int adapter_ranks = 0;                // columns that its adapters took together
+  absl::Duration adapter_upload;        // reading them and bringing them to the device
+  int64_t streamed_bytes = 0;           // of weights, copied to the device for its steps
   std::optional<double> energy_joules;  // that the device used for it; unset: unknown
   std::optional<SoundStats> sound;      // unset: the file has none
 };

@@ -2,6 +2,7 @@
 #include "model/adapting/adapter_shelf.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -151,7 +152,7 @@ absl::StatusOr<AdapterShelf::Loaded> AdapterShelf::Find(const RequestAdapter& wa
     kept_.splice(kept_.begin(), kept_, known);
     return kept_.front();
   }
-  REEL_ASSIGN_OR_RETURN(Loaded loaded, Read(wanted));
+  REEL_ASSIGN_OR_RETURN(Loaded loaded, Upload(wanted));
   // Read without a sum, it may be one that is here.
   const auto same = std::find_if(kept_.begin(), kept_.end(), [&](const Loaded& adapter) {
     return adapter->sha256 == loaded->sha256;
@@ -173,6 +174,20 @@ absl::StatusOr<AdapterShelf::Loaded> AdapterShelf::Read(const RequestAdapter& wa
   absl::StatusOr<Loaded> loaded = LoadAdapter(opened->layers, opened->sha256, columns_.room());
   if (!loaded.ok()) return OfName(wanted, loaded.status());
   return loaded;
+}
+
+absl::StatusOr<AdapterShelf::Loaded> AdapterShelf::Upload(const RequestAdapter& wanted) {
+  const auto began = std::chrono::steady_clock::now();
+  absl::StatusOr<Loaded> loaded = Read(wanted);
+  const auto took = std::chrono::steady_clock::now() - began;
+  counts_.nanoseconds += std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
+  ++(loaded.ok() ? counts_.uploaded : counts_.refused);
+  return loaded;
+}
+
+AdapterCounts AdapterShelf::TakeCounts() {
+  counts_.held_bytes = kept_bytes();
+  return std::exchange(counts_, {});
 }
 
 int64_t AdapterShelf::kept_bytes() const {

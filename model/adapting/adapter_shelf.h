@@ -16,6 +16,7 @@
 #include "model/generation_spec.h"
 #include "model/layers/fitted_load.h"
 #include "model/load_options.h"
+#include "model/pipeline.h"
 #include "model/request_adapter.h"
 
 namespace reel::model {
@@ -45,6 +46,8 @@ class AdapterShelf {
   AdapterColumns& columns() { return columns_; }
   // What is held for requests, on the device; without the columns.
   int64_t kept_bytes() const;
+  // Since this was asked last.
+  AdapterCounts TakeCounts();
   // Drops what no job holds.
   void Forget();
 
@@ -56,6 +59,8 @@ class AdapterShelf {
 
   absl::StatusOr<Loaded> Find(const RequestAdapter& wanted);
   absl::StatusOr<Loaded> Read(const RequestAdapter& wanted) const;
+  // The same, counted.
+  absl::StatusOr<Loaded> Upload(const RequestAdapter& wanted);
   // Drops those that were used longest ago and that no job holds, beyond kMostBytes.
   void Tidy();
 
@@ -63,6 +68,7 @@ class AdapterShelf {
   const AdapterFamily family_;
   const LinearTable table_;
   std::list<Loaded> kept_;  // latest first
+  AdapterCounts counts_;
 };
 
 // Those of a request for a model that may have no shelf. FAILED_PRECONDITION as above, or: the

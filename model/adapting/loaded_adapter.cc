@@ -56,6 +56,12 @@ absl::StatusOr<std::shared_ptr<const LoadedAdapter>> LoadAdapter(
   return loaded;
 }
 
+int64_t RanksOf(const AppliedAdapters& adapters) {
+  int64_t ranks = 0;
+  for (const AppliedAdapter& applied : adapters) ranks += applied.adapter->columns;
+  return ranks;
+}
+
 AppliedAdapters InNextPass(AppliedAdapters adapters) {
   for (AppliedAdapter& applied : adapters) {
     if (applied.later_scales.empty()) continue;

@@ -50,6 +50,8 @@ struct AppliedAdapter {
 // In order of names.
 using AppliedAdapters = std::vector<AppliedAdapter>;
 
+// Columns that they take together.
+int64_t RanksOf(const AppliedAdapters& adapters);
 // The same in the next pass.
 AppliedAdapters InNextPass(AppliedAdapters adapters);
 // Whether some are taken by another scale there.

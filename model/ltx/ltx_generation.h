@@ -28,6 +28,7 @@ class LtxGeneration final : public FamilyGeneration {
   int later_steps() const override { return goes_on() ? second_pass->steps() : 0; }
   int64_t rows() const override;
   TextFacts text_facts() const override { return texts; }
+  int64_t adapter_ranks() const override { return RanksOf(state.adapters); }
   int reused_steps() const override { return state.cache.reused_steps(); }
   FiniteCheck CheckLatents() const override { return {{state.tokens.x}, step()}; }
   at::Tensor PictureLatents() const override { return state.Latents(); }

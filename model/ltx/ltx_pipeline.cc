@@ -83,6 +83,9 @@ class LtxPipeline final : public FamilyPipeline {
         denoiser_(MakeDenoiser(*model_, graph_bytes)) {}
 
   PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
+  AdapterCounts TakeAdapterCounts() override {
+    return model_->adapter_shelf == nullptr ? AdapterCounts() : model_->adapter_shelf->TakeCounts();
+  }
   int64_t kept_bytes() const override {
     const AdapterShelf* const shelf = model_->adapter_shelf.get();
     return model_->prompts.cached_bytes() + denoiser_->kept_bytes() +

@@ -35,6 +35,7 @@ class Ltx2Generation final : public FamilyGeneration {
   PassSteps pass() const override { return {state.step, state.schedule.steps()}; }
   int later_steps() const override;
   int64_t rows() const override;
+  int64_t adapter_ranks() const override { return RanksOf(state.adapters); }
   int64_t audio_tokens() const override { return sizes.audio; }
   TextFacts text_facts() const override { return texts; }
   FiniteCheck CheckLatents() const override {

@@ -47,6 +47,9 @@ class Ltx2Pipeline final : public FamilyPipeline {
       : FamilyPipeline(std::move(card), model->device), model_(std::move(model)) {}
 
   PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
+  AdapterCounts TakeAdapterCounts() override {
+    return model_->adapter_shelf == nullptr ? AdapterCounts() : model_->adapter_shelf->TakeCounts();
+  }
   int64_t kept_bytes() const override {
     const AdapterShelf* const shelf = model_->adapter_shelf.get();
     return model_->prompts.remembered_bytes() + (shelf == nullptr ? 0 : shelf->kept_bytes());

@@ -111,6 +111,12 @@ void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   stats.set_prompt_cache_hits(event.prompts.remembered);
   stats.set_prompt_cache_misses(event.prompts.encoded);
   stats.set_millijoules(event.millijoules);
+  if (event.adapters == model::AdapterCounts()) return;
+  worker::v1::AdapterCounts& adapters = *stats.mutable_adapters();
+  adapters.set_uploaded(event.adapters.uploaded);
+  adapters.set_refused(event.adapters.refused);
+  SetProtoDuration(*adapters.mutable_took(), absl::Nanoseconds(event.adapters.nanoseconds));
+  adapters.set_held_bytes(event.adapters.held_bytes);
 }
 
 void Put(const WorkerReport& report, JobProgress event, AttachRequest& message) {
@@ -192,6 +198,12 @@ WorkerReport Get(const worker::v1::StepStats& stats) {
   event.memory = MemoryFromProto(stats.memory());
   event.prompts = {stats.prompt_cache_hits(), stats.prompt_cache_misses()};
   event.millijoules = stats.millijoules();
+  if (stats.has_adapters()) {
+    const worker::v1::AdapterCounts& adapters = stats.adapters();
+    event.adapters = {adapters.uploaded(), adapters.refused(),
+                      absl::ToInt64Nanoseconds(FromProtoDuration(adapters.took())),
+                      adapters.held_bytes()};
+  }
   return {{}, {}, std::move(event)};
 }
 

@@ -76,6 +76,9 @@ void VisitFigures(Visitor& visit, RunStats& stats) {
   visit("timed_steps"_field, stats.timed_steps);
   visit("full_steps"_field, stats.full_steps);
   visit("reused_steps"_field, stats.reused_steps);
+  visit("adapter_ranks"_field, stats.adapter_ranks);
+  visit("adapter_upload"_field, stats.adapter_upload);
+  visit("streamed_bytes"_field, stats.streamed_bytes);
   visit("energy_joules"_field, stats.energy_joules);
 }
 

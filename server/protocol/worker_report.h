@@ -62,7 +62,8 @@ struct StepSample {
   int reused = 0;  // how many of its jobs reused an earlier step's result
   // For a shared step: the sum of its jobs' solo step times; 0: unknown.
   absl::Duration apart = {};
-  int left_out = 0;  // jobs that fitted but are kept apart, because sharing loses
+  int left_out = 0;            // jobs that fitted but are kept apart, because sharing loses
+  int64_t streamed_bytes = 0;  // of weights, copied to the device for it
 };
 
 // By the message's names, without the stage and the kernels.
@@ -80,12 +81,14 @@ void VisitFields(Visitor& visit, auto& step)
   visit("reused"_field, step.reused);
   visit("apart"_field, step.apart);
   visit("left_out"_field, step.left_out);
+  visit("streamed_bytes"_field, step.streamed_bytes);
 }
 struct Stepped {
-  std::vector<StepSample> steps;  // since the last report
-  model::DeviceMemory memory;     // as it is now; zeros if there is none to read
-  model::PromptCounts prompts;    // since the last report
-  int64_t millijoules = 0;        // used by the device since an earlier report; 0: unknown
+  std::vector<StepSample> steps;       // since the last report
+  model::DeviceMemory memory;          // as it is now; zeros if there is none to read
+  model::PromptCounts prompts;         // since the last report
+  model::AdapterCounts adapters = {};  // likewise, of the model of the steps
+  int64_t millijoules = 0;             // used by the device since an earlier report; 0: unknown
 };
 
 // Reports about a job.

@@ -164,6 +164,10 @@ TEST_F(RequestAdapters, AreInWhatTheServerSaysOfModelsAndVideos) {
                            "--adapter", "style:-0.5", "-o", folder_.File("by-program.mp4")});
   EXPECT_EQ(made.status, 0) << made.errors;
   EXPECT_EQ(server.Metric("reel_adapter_jobs_total", "adapter=\"style\""), 2);
+  // Uploaded for the first of both.
+  EXPECT_EQ(server.Metric("reel_adapter_uploads_total", "model=\"tiny\",outcome=\"ok\""), 1);
+  EXPECT_EQ(result.finished.stats().adapter_ranks(), 32);
+  EXPECT_TRUE(result.finished.stats().has_adapter_upload());
   // What came back is a request for the same video.
   const StreamResult again = calls.Generate(result.finished.spec());
   EXPECT_TRUE(again.file == result.file);

@@ -327,6 +327,10 @@ void JobMetrics::Stepped(const std::string& worker, const StepSample& sample) {
   workers_.Stepped(worker, sample);
 }
 void JobMetrics::PromptsRead(const model::PromptCounts& prompts) { workers_.PromptsRead(prompts); }
+void JobMetrics::AdaptersUploaded(const std::string& worker, const std::string& model,
+                                  const model::AdapterCounts& adapters) {
+  workers_.AdaptersUploaded(worker, model, adapters);
+}
 void JobMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& video) {
   workers_.WarmedUp(worker, video);
 }

@@ -43,6 +43,9 @@ constexpr StepFigure kStepFigures[] = {
      "Videos that fitted into a step and were kept apart, since sharing gains too little on the "
      "device; counted at each step.",
      [](const StepSample& sample) -> double { return sample.left_out; }},
+    {"reel_weights_streamed_bytes_total",
+     "Of weights that do not stay on the device, copied to it for steps.",
+     [](const StepSample& sample) { return static_cast<double>(sample.streamed_bytes); }},
 };
 
 }  // namespace
@@ -131,7 +134,8 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
                        .Add({})),
       prompt_misses_(
           CounterFamily(registry, "reel_prompt_cache_misses_total", "Texts that a worker encoded.")
-              .Add({})) {}
+              .Add({})),
+      adapters_(registry, dropped) {}
 
 void WorkerMetrics::AddSeries(const std::string& worker) {
   for (const char* cause : {"exit", "killed", "sticky", "device", "hang", "heartbeat", "oom"}) {

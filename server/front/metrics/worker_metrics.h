@@ -19,6 +19,7 @@
 #include "kernels/base/mutex.h"
 #include "server/errors/reason.h"
 #include "server/front/jobs/job_observer.h"
+#include "server/front/metrics/adapter_metrics.h"
 #include "server/front/metrics/families.h"
 #include "server/front/workers/worker_pool.h"
 #include "server/protocol/worker_report.h"
@@ -93,6 +94,10 @@ class WorkerMetrics {
   void ModelLoaded(const std::string& worker);
   void ModelPutOut(const std::string& worker);
   void PromptsRead(const model::PromptCounts& prompts);
+  void AdaptersUploaded(const std::string& worker, const std::string& model,
+                        const model::AdapterCounts& adapters) {
+    adapters_.Uploaded(worker, model, adapters);
+  }
   void EnergyTaken(const std::string& worker, double joules);
   void JobFailed(const std::string& worker, Reason reason);
 
@@ -118,6 +123,7 @@ class WorkerMetrics {
   prometheus::Histogram& jobs_;
   prometheus::Counter& prompt_hits_;
   prometheus::Counter& prompt_misses_;
+  AdapterMetrics adapters_;
   Mutex mutex_;
   std::map<std::string, prometheus::Gauge*> infos_ ABSL_GUARDED_BY(mutex_);
 };

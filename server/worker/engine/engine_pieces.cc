@@ -190,6 +190,7 @@ void Engine::Impl::StartEncoding(HeldJob& job) {
   ShareEnergy(EnergyWatch::Ask::kNow);
   const int steps = job.generation->num_steps();
   const auto audio_tokens = static_cast<int>(job.generation->audio_tokens());
+  const int64_t adapter_ranks = job.generation->adapter_ranks();
   job.generation = nullptr;
   job.phase = Phase::kEncode;
   PutDown(job);
@@ -198,6 +199,9 @@ void Engine::Impl::StartEncoding(HeldJob& job) {
                            {},      job.clock,    std::move(job.state)};
   const auto passes = model::PassesOf(job.spec, job.pipeline->card());
   success.finished.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
+  success.finished.stats.adapter_ranks = static_cast<int>(adapter_ranks);
+  success.finished.stats.streamed_bytes =
+      job.tally.done_steps() * job.pipeline->card().streamed_bytes;
   success.finished.stats.audio_tokens = audio_tokens;
   success.finished.stats.prompt_tokens = job.texts.prompt_tokens;
   success.finished.stats.negative_prompt_tokens = job.texts.negative_prompt_tokens;
@@ -275,6 +279,9 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
     sample.apart = gains_.Apart(SharersOf(batch)).value_or(absl::ZeroDuration());
   }
   sample.left_out = static_cast<int>(batch.num_left_out());
+  if (stage == Stage::kDenoise) {
+    sample.streamed_bytes = batch.jobs.front()->pipeline->card().streamed_bytes;
+  }
   Stepped report;
   report.steps.push_back(std::move(sample));
   memory_.TakeChanged();
@@ -282,6 +289,8 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   ShareEnergy(EnergyWatch::Ask::kIfDue);
   report.millijoules = energy_.TakeUntold();
   report.prompts = batch.jobs.front()->pipeline->TakePromptCounts();
+  report.adapters = batch.jobs.front()->pipeline->TakeAdapterCounts();
+  batch.jobs.front()->tally.AdaptersUploaded(absl::Nanoseconds(report.adapters.nanoseconds));
   Report(std::move(report));
 }
 

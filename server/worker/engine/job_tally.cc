@@ -85,6 +85,7 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
   }
   stats.full_steps = done_steps_ - reused_steps_;
   stats.reused_steps = reused_steps_;
+  stats.adapter_upload = adapter_upload_;
   for (const auto& [variant, calls] : calls_) {
     const auto& [op, name] = variant;
     stats.kernels.push_back({op, name, calls, kernels::IsLossyVariant(op, name)});

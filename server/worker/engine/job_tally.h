@@ -17,6 +17,8 @@ namespace reel::worker {
 
 class JobTally {
  public:
+  // Within the piece that TextEncoded tells of.
+  void AdaptersUploaded(absl::Duration took) { adapter_upload_ += took; }
   void TextEncoded(absl::Duration took) { text_encode_ += took, device_ += took; }
   // A step of `jobs` jobs, in which this job had `share` of the rows.
   void Stepped(absl::Duration took, int jobs, double share);
@@ -56,7 +58,7 @@ class JobTally {
 
   using Variant = std::pair<std::string, std::string>;  // operator, variant
 
-  absl::Duration text_encode_, denoise_, sound_, decode_, device_;
+  absl::Duration text_encode_, denoise_, sound_, decode_, device_, adapter_upload_;
   absl::Duration device_with_energy_;  // the part of device_ whose energy is known
   std::optional<double> joules_;
   int64_t steps_ = 0, batched_jobs_ = 0;

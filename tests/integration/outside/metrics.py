@@ -19,6 +19,9 @@ from metric_names import family_of, metrics_of, queries_of_dashboard, queries_of
 # Families without a series until something happens that a short run on a CPU does not do. They must be named in the
 # sources of the metrics.
 LATER = {
+    "reel_adapter_device_bytes": "a model with adapters of requests",
+    "reel_adapter_jobs_total": "a model with adapters of requests",
+    "reel_adapter_uploads_total": "a model with adapters of requests",
     "reel_experiment_requests_total": "an experiment in the configuration",
     "reel_experiment_shadows_total": "an experiment in the configuration",
     "reel_experiment_shadow_psnr_db": "an experiment in the configuration",
@@ -36,6 +39,7 @@ LATER = {
     "reel_step_left_out_jobs_total": "a device that loses by sharing",
     "reel_tenant_stored_bytes": "a tenant with a limit",
     "reel_tenant_stored_limit_bytes": "a tenant with a limit",
+    "reel_weights_streamed_bytes_total": "a model that is larger than its device",
     "reel_tls_certificate_expiry_timestamp_seconds": "TLS",
 }
 

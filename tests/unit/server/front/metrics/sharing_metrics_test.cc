@@ -60,5 +60,19 @@ TEST(SharingMetrics, CountWhoIsKeptApart) {
       4);
 }
 
+TEST(SharingMetrics, AddUpWhatStreamsForSteps) {
+  Metrics metrics({"1", "r", {}, {}});
+  StepSample step = SharedStep();
+  metrics.jobs().Stepped("cuda0", step);
+  EXPECT_EQ(metrics.Text().find("reel_weights_streamed_bytes_total{"), std::string::npos);
+  step.streamed_bytes = 1024;
+  metrics.jobs().Stepped("cuda0", step);
+  metrics.jobs().Stepped("cuda0", step);
+  EXPECT_EQ(
+      ValueOf(metrics.Text(),
+              "reel_weights_streamed_bytes_total{device=\"cuda0\",model=\"ltx\",profile=\"fp8\"}"),
+      2048);
+}
+
 }  // namespace
 }  // namespace reel::front

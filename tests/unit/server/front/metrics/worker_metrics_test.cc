@@ -105,6 +105,21 @@ TEST(WorkerMetrics, TextsAreCountedFromNoughtOn) {
   EXPECT_EQ(ValueOf(metrics.Text(), "reel_prompt_cache_misses_total"), 2);
 }
 
+TEST(WorkerMetrics, AdaptersAreCountedByTheirModelsAndTimed) {
+  Metrics metrics({"1", "r", {}, {}});
+  metrics.jobs().AdaptersUploaded("cuda0", "ltx", {});
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_adapter_upload_seconds_count"), 0);
+  metrics.jobs().AdaptersUploaded("cuda0", "ltx",
+                                  {.uploaded = 2, .nanoseconds = 500'000'000, .held_bytes = 4096});
+  metrics.jobs().AdaptersUploaded("cuda0", "ltx", {.refused = 1, .held_bytes = 1024});
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, "reel_adapter_uploads_total{model=\"ltx\",outcome=\"ok\"}"), 2);
+  EXPECT_EQ(ValueOf(text, "reel_adapter_uploads_total{model=\"ltx\",outcome=\"refused\"}"), 1);
+  EXPECT_EQ(ValueOf(text, "reel_adapter_upload_seconds_count"), 2);
+  EXPECT_EQ(ValueOf(text, "reel_adapter_upload_seconds_sum"), 0.5);
+  EXPECT_EQ(ValueOf(text, "reel_adapter_device_bytes{device=\"cuda0\"}"), 1024);
+}
+
 TEST(WorkerMetrics, StepsAreMeasuredAndSampledOnesByKernel) {
   Metrics metrics({"1", "r", {}, {}});
   StepSample step;
