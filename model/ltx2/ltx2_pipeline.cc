@@ -112,10 +112,15 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return std::make_unique<Ltx2Walk>(model_->transformer, StatesOf(batch), Columns());
   }
 
+  static at::Tensor MiddleOf(const FamilyGeneration& generation) {
+    if (Mine(generation).refined) return RefinedMiddle(Mine(generation)).to(generation.device);
+    const at::Tensor latents = generation.PictureLatents();
+    return latents.narrow(2, latents.size(2) / 2, 1);
+  }
+
   // The middle of the clip: its latent frame decoded alone, so that it costs a single frame.
   at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) override {
-    const at::Tensor latents = generation.PictureLatents();
-    return Decode(latents.narrow(2, latents.size(2) / 2, 1), ops)->Next(ops).x;
+    return Decode(MiddleOf(generation), ops)->Next(ops).x;
   }
 
   absl::Status PushSound(FamilyGeneration& generation, const Ops&, FrameSink& sink) override {

@@ -168,6 +168,15 @@ at::Tensor RefinedPictures(const Ltx2Generation& mine) {
               UnpackLatents(mine.state.latents.video, mine.sizes.video));
 }
 
+at::Tensor RefinedMiddle(const Ltx2Generation& mine) {
+  const RefinedClip& clip = *mine.refined;
+  const Stretch& place = clip.windows[clip.window];
+  const int64_t middle = clip.pictures.size(kInTime) / 2;
+  if (middle < place.begin || middle >= place.end) return clip.pictures.narrow(kInTime, middle, 1);
+  return UnpackLatents(mine.state.latents.video, mine.sizes.video)
+      .narrow(kInTime, middle - place.begin, 1);
+}
+
 at::Tensor RefinedSound(const Ltx2Generation& mine) {
   const RefinedClip& clip = *mine.refined;
   return With(clip.sound, clip.sound_windows[clip.window],

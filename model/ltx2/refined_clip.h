@@ -52,5 +52,7 @@ void BeginWindow(const Ltx2Model& model, Ltx2Generation& generation);
 // The clip's latents with those of the window that is under way, on the host.
 at::Tensor RefinedPictures(const Ltx2Generation& generation);
 at::Tensor RefinedSound(const Ltx2Generation& generation);
+// The frame in the clip's middle alone, where it lies.
+at::Tensor RefinedMiddle(const Ltx2Generation& generation);
 
 }  // namespace reel::model::ltx2

@@ -32,6 +32,13 @@ std::string AdaptersText(const model::GenerationSpec& spec) {
                        });
 }
 
+// Those that were made: a clip that is refined has fewer than its request would have. Of a video
+// without statistics those that were asked for.
+int StepsOf(const Video& video) {
+  const int made = video.stats ? video.stats->full_steps + video.stats->reused_steps : 0;
+  return made > 0 ? made : video.spec.num_steps();
+}
+
 }  // namespace
 
 std::vector<Field> EndFields(const Video& video) {
@@ -45,7 +52,7 @@ std::vector<Field> EndFields(const Video& video) {
       {"worker", video.worker},
       {"model", spec.model},
       {"shape", absl::StrCat(spec.width, "x", spec.height, "x", spec.num_frames)},
-      {"steps", spec.num_steps()},
+      {"steps", StepsOf(video)},
       {"outcome", Outcome(video, reason)},
       {"reason", reason ? Describe(*reason).name : std::string_view()},
       {"attempt", video.attempt},

@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/ltx2/conditioning.h"
+#include "model/ltx2/ltx2_generation.h"
 #include "model/pass_work.h"
 #include "model/refinement.h"
 #include "model/resolve.h"
@@ -317,6 +318,22 @@ TEST_P(Ltx2LongRefinedClip, IsTheSameParkedBetweenItsWindowsAndItsSoundGoesOn) {
   GenerationSpec other = WithSound(spec);
   other.seed = *other.seed + 1;
   EXPECT_TRUE(FilmOf(other).audio.equal(heard.audio)) << "the clip's is held in every window";
+}
+
+// In windows before, around and behind the middle.
+TEST_P(Ltx2LongRefinedClip, ShowsItsMiddleWithoutACopyOfTheWhole) {
+  const GenerationSpec spec = Spec(161);
+  ASSERT_THAT(
+      RefinementWindows(spec, pipeline_->card()),
+      ElementsAre(Stretch{0, 8}, Stretch{3, 11}, Stretch{6, 14}, Stretch{9, 17}, Stretch{13, 21}));
+  const auto generation = ltx::Begin(*pipeline_, spec, test_.run);
+  auto* const mine = dynamic_cast<Ltx2Generation*>(generation.get());
+  ASSERT_NE(mine, nullptr);
+  for (int step = 0; step < generation->num_steps(); ++step) {
+    ltx::StepAll(*pipeline_, {generation.get()}, test_.run);
+    EXPECT_TRUE(RefinedMiddle(*mine).equal(RefinedPictures(*mine).narrow(2, 10, 1))) << step;
+  }
+  ASSERT_TRUE(pipeline_->Preview(*generation, 48, test_.run).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Films, Ltx2LongRefinedClip,

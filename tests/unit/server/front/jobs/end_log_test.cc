@@ -67,6 +67,17 @@ TEST(EndLog, TellsTheBillOfAVideo) {
   EXPECT_EQ(fields.count("decode"), 0u);
 }
 
+TEST(EndLog, TellsTheStepsThatWereMadeAndElseThoseThatWereAskedFor) {
+  Video video = EndedVideo(VideoState::kCancelled);
+  const auto steps = [&] { return std::get<int64_t>(EndOf(video).at("steps")); };
+  EXPECT_EQ(steps(), 30);
+  video.stats.emplace();
+  EXPECT_EQ(steps(), 30);
+  video.stats->full_steps = 4;
+  video.stats->reused_steps = 2;
+  EXPECT_EQ(steps(), 6);
+}
+
 TEST(EndLog, TellsTheEnergyOrLeavesItOut) {
   Video video = EndedVideo(VideoState::kSucceeded);
   video.stats.emplace();
