@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/connection.h"
+#include "client/file_upload.h"
 #include "client/request_id.h"
 #include "client/retry.h"
 #include "client/stop_signal.h"
@@ -83,6 +84,10 @@ absl::StatusOr<std::vector<v1::Video>> VideoClient::CreateAll(
   if (!response.ok()) return response.status();
   if (response->videos().empty()) *response->add_videos() = std::move(*response->mutable_video());
   return VectorOf<v1::Video>(response->mutable_videos());
+}
+
+absl::StatusOr<v1::UploadedFile> VideoClient::Upload(std::string_view bytes) const {
+  return UploadFile(*connection_, bytes);
 }
 
 absl::StatusOr<v1::Video> VideoClient::Get(const std::string& name) const {

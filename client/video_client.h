@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -49,6 +50,9 @@ class VideoClient {
   absl::StatusOr<v1::Video> Create(v1::CreateVideoRequest request) const;
   // Starts `count` jobs, in the order of their seeds. A server that knows no `count` starts one.
   absl::StatusOr<std::vector<v1::Video>> CreateAll(v1::CreateVideoRequest request) const;
+  // Sends a picture, clip or sound ahead: a condition may name it (`file`) that is larger than a
+  // request may be.
+  absl::StatusOr<v1::UploadedFile> Upload(std::string_view bytes) const;
   absl::StatusOr<v1::Video> Get(const std::string& name) const;
   absl::StatusOr<v1::ListVideosResponse> List(const v1::ListVideosRequest& request) const;
   absl::StatusOr<v1::Video> Cancel(const std::string& name) const;

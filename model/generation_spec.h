@@ -50,8 +50,9 @@ struct Condition {
   std::optional<double> strength;
   std::string content_type;
   int64_t size_bytes = 0;
-  std::string sha256;                             // lower-case hex
-  std::shared_ptr<const std::string> bytes;       // as sent; null if only the description is known
+  std::string sha256;                        // lower-case hex
+  std::shared_ptr<const std::string> bytes;  // as sent; null if only the description is known
+  std::string file;  // of a request whose bytes were sent ahead: their name, "files/..."
   std::shared_ptr<const ConditionPixels> pixels;  // set in the worker, by the decoder of `bytes`
   // Likewise, in place of pixels; of a clip that is refined beside them, where it has sound.
   std::shared_ptr<const ConditionSound> sound;

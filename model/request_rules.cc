@@ -79,20 +79,28 @@ void CheckKernels(const KernelSelection& kernels, ViolationList& out) {
 void CheckConditions(const GenerationSpec& spec, const RequestLimits& limits, ViolationList& out) {
   const auto count = static_cast<int64_t>(spec.conditions.size());
   if (!out.InRange("conditions", count, int64_t{0}, int64_t{limits.max_conditions})) return;
-  int64_t total = 0;
+  int64_t total = 0, of_files = 0;
   for (size_t i = 0; i < spec.conditions.size(); ++i) {
     const Condition& condition = spec.conditions[i];
     const std::string field = absl::StrCat("conditions[", i, "]");
     const int64_t size = condition.bytes != nullptr ? static_cast<int64_t>(condition.bytes->size())
                                                     : condition.size_bytes;
-    if (out.InRange(field + ".size_bytes", size, int64_t{1}, limits.max_condition_bytes)) {
-      total += size;
+    // What is known by its description alone was sent ahead, or in a message.
+    const bool by_itself = condition.bytes == nullptr;
+    const int64_t most = by_itself ? limits.max_file_bytes : limits.max_condition_bytes;
+    if (out.InRange(field + ".size_bytes", size, int64_t{1}, most)) {
+      (by_itself ? of_files : total) += size;
     }
     if (condition.strength) out.InRange(field + ".strength", *condition.strength, 0.0, 1.0);
   }
   if (total > limits.max_condition_bytes) {
     out.Add("conditions", absl::StrCat(total, " bytes together, above ", limits.max_condition_bytes,
                                        "; nearest: ", limits.max_condition_bytes));
+  }
+  if (of_files > limits.max_file_bytes) {
+    out.Add("conditions",
+            absl::StrCat("files of ", of_files, " bytes together, above ", limits.max_file_bytes,
+                         "; nearest: ", limits.max_file_bytes));
   }
 }
 

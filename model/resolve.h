@@ -19,10 +19,21 @@ struct RequestLimits {
   int max_conditions = 4;
   int64_t max_condition_bytes =
       3'670'016;  // 3.5 MiB for all together: a request message is at most 4 MiB
+  int64_t max_file_bytes = int64_t{64} << 20;  // likewise of those that were sent ahead
   int64_t max_condition_pixels = 16'000'000;
   int max_preview_side = 512;
   int min_preview_side = 32;
 };
+
+// No server's limit of a file is higher.
+inline constexpr int64_t kMostFileBytes = int64_t{256} << 20;
+
+// Of what a server has admitted by its own limits.
+inline RequestLimits AdmittedLimits() {
+  RequestLimits limits;
+  limits.max_condition_bytes = limits.max_file_bytes = kMostFileBytes;
+  return limits;
+}
 
 // A rule that a field breaks. `field` is its API path below the spec, e.g. "width",
 // "conditions[1].strength"; `description` names the value, the rule and the nearest legal value. Of

@@ -10,33 +10,82 @@
 namespace reel::client {
 namespace {
 
-// The most bytes in a message, all files together; the server says if its limit is lower.
-constexpr int64_t kMaxBytes = 4 * 1024 * 1024 - 64 * 1024;
+// No server takes more; it says if its limit is lower.
+constexpr int64_t kMostFileBytes = int64_t{256} << 20;
+// What is larger is sent ahead.
+constexpr size_t kMostBytesInRequest = 1 << 20;
+// The most bytes in a message, all files together.
+constexpr size_t kMostBytesOfRequest = 4 * 1024 * 1024 - 64 * 1024;
 
-absl::Status CheckSize(const v1::VideoSpec& spec, const std::string& path, const char* advice) {
-  if (static_cast<int64_t>(spec.ByteSizeLong()) <= kMaxBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("The conditions exceed the limit of ", kMaxBytes,
-                                                 " bytes for a request with ", path, ". ", advice));
+enum class FileUse { kPicture, kClip, kSound };
+
+void SetBytes(FileUse use, std::string bytes, v1::Condition& condition) {
+  switch (use) {
+    case FileUse::kPicture:
+      condition.set_image(std::move(bytes));
+      break;
+    case FileUse::kClip:
+      condition.set_video(std::move(bytes));
+      break;
+    case FileUse::kSound:
+      condition.set_audio(std::move(bytes));
+      break;
+  }
 }
 
-// A file above the limit is never read into memory.
-absl::Status Add(const ConditionFile& file, v1::VideoSpec& spec) {
-  absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMaxBytes);
+// An MP4 that is sent ahead is a clip unless it is said to be a sound.
+bool IsSoundOfMp4(FileUse use, const std::string& bytes) {
+  return use == FileUse::kSound && IsClip(bytes);
+}
+
+struct LoadedFile {
+  std::string path, bytes;
+  FileUse use;
+};
+
+// Puts the file into the request or, where it is large, sends it ahead. A request that is only
+// quoted has its size alone.
+absl::Status Send(Session& session, LoadedFile file, v1::VideoSpec& spec,
+                  v1::Condition& condition) {
+  const size_t together = spec.ByteSizeLong() + file.bytes.size();
+  if (file.bytes.size() <= kMostBytesInRequest && together <= kMostBytesOfRequest) {
+    SetBytes(file.use, std::move(file.bytes), condition);
+    return absl::OkStatus();
+  }
+  if (session.only_quotes) {
+    condition.set_size_bytes(static_cast<int64_t>(file.bytes.size()));
+    SetBytes(file.use, "", condition);
+    return absl::OkStatus();
+  }
+  auto client = session.Open();
+  if (!client.ok()) return client.status();
+  const auto sent = (*client)->Upload(file.bytes);
+  if (sent.ok()) {
+    condition.set_file(sent->name());
+    if (IsSoundOfMp4(file.use, file.bytes)) condition.set_content_type("audio/mp4");
+    return absl::OkStatus();
+  }
+  if (!absl::IsUnimplemented(sent.status())) return sent.status();
+  // A server of before takes what a message holds.
+  SetBytes(file.use, std::move(file.bytes), condition);
+  if (together <= kMostBytesOfRequest) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "The conditions exceed the limit of ", kMostBytesOfRequest, " bytes for a request with ",
+      file.path, ", and this server takes no files ahead of requests."));
+}
+
+absl::Status Add(Session& session, const ConditionFile& file, v1::VideoSpec& spec) {
+  absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMostFileBytes);
   if (!bytes.ok()) return bytes.status();
   v1::Condition& condition = *spec.add_conditions();
   condition.set_frame_index(file.frame_index);
   if (file.strength != 1) condition.set_strength(file.strength);
-  if (IsClip(*bytes)) {
-    condition.set_video(*std::move(bytes));
-  } else {
-    condition.set_image(*std::move(bytes));
-  }
-  return CheckSize(spec, file.path,
-                   "Pictures of the video's own size are enough; a JPEG is smaller than a PNG.");
+  const FileUse use = IsClip(*bytes) ? FileUse::kClip : FileUse::kPicture;
+  return Send(session, {file.path, *std::move(bytes), use}, spec, condition);
 }
 
-absl::Status AddReference(const ConditionFile& file, v1::VideoSpec& spec) {
-  absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMaxBytes);
+absl::Status AddReference(Session& session, const ConditionFile& file, v1::VideoSpec& spec) {
+  absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMostFileBytes);
   if (!bytes.ok()) return bytes.status();
   if (!IsClip(*bytes)) {
     return absl::InvalidArgumentError(absl::StrCat("Only an MP4 is a reference: ", file.path, "."));
@@ -44,16 +93,14 @@ absl::Status AddReference(const ConditionFile& file, v1::VideoSpec& spec) {
   v1::Condition& condition = *spec.add_conditions();
   condition.set_use(v1::CONDITION_USE_REFERENCE);
   if (file.strength != 1) condition.set_strength(file.strength);
-  condition.set_video(*std::move(bytes));
-  return CheckSize(spec, file.path, "The video's own size and length are enough for a reference.");
+  return Send(session, {file.path, *std::move(bytes), FileUse::kClip}, spec, condition);
 }
 
-absl::Status AddSound(const std::string& path, v1::VideoSpec& spec) {
-  absl::StatusOr<std::string> bytes = ReadConditionFile(path, kMaxBytes);
+absl::Status AddSound(Session& session, const std::string& path, v1::VideoSpec& spec) {
+  absl::StatusOr<std::string> bytes = ReadConditionFile(path, kMostFileBytes);
   if (!bytes.ok()) return bytes.status();
-  spec.add_conditions()->set_audio(*std::move(bytes));
-  return CheckSize(spec, path,
-                   "FLAC, MP3 and AAC are smaller than WAV, and the video's length is enough.");
+  v1::Condition& condition = *spec.add_conditions();
+  return Send(session, {path, *std::move(bytes), FileUse::kSound}, spec, condition);
 }
 
 // The frames of the video that the spec resolves to.
@@ -71,8 +118,8 @@ absl::StatusOr<int> LastFrame(Session& session, const v1::VideoSpec& spec) {
 
 }  // namespace
 
-absl::Status AddRefinedClip(const std::string& path, v1::VideoSpec& spec) {
-  absl::StatusOr<std::string> bytes = ReadConditionFile(path, kMaxBytes);
+absl::Status AddRefinedClip(Session& session, const std::string& path, v1::VideoSpec& spec) {
+  absl::StatusOr<std::string> bytes = ReadConditionFile(path, kMostFileBytes);
   if (!bytes.ok()) return bytes.status();
   if (!IsClip(*bytes)) {
     return absl::InvalidArgumentError(absl::StrCat("Only an MP4 is refined: ", path, "."));
@@ -80,8 +127,7 @@ absl::Status AddRefinedClip(const std::string& path, v1::VideoSpec& spec) {
   FillFromClip(ShapeOfClip(*bytes), spec);
   v1::Condition& condition = *spec.add_conditions();
   condition.set_use(v1::CONDITION_USE_REFINE);
-  condition.set_video(*std::move(bytes));
-  return CheckSize(spec, path, "Half the video's own size is enough for a clip that is refined.");
+  return Send(session, {path, *std::move(bytes), FileUse::kClip}, spec, condition);
 }
 
 void ConditionFlags::AddTo(CLI::App& command) {
@@ -142,15 +188,15 @@ absl::Status ConditionFlags::Fill(Session& session, v1::VideoSpec& spec) const {
     take("--last-image", {last_image_, *last_frame, 1});
   }
   for (const ConditionFile& file : all) {
-    if (absl::Status added = Add(file, spec); !added.ok()) return added;
+    if (absl::Status added = Add(session, file, spec); !added.ok()) return added;
   }
   if (reference_) {
     session.conditions.push_back("--reference " + reference_->path);
-    if (absl::Status added = AddReference(*reference_, spec); !added.ok()) return added;
+    if (absl::Status added = AddReference(session, *reference_, spec); !added.ok()) return added;
   }
   if (sound_.empty()) return absl::OkStatus();
   session.conditions.push_back("--sound " + sound_);
-  return AddSound(sound_, spec);
+  return AddSound(session, sound_, spec);
 }
 
 }  // namespace reel::client

@@ -16,16 +16,16 @@
 namespace reel::client {
 
 // Adds a clip that the second pass of a preset refines, and what the spec leaves out of size, rate
-// and length (clip_shape.h). INVALID_ARGUMENT names the file.
-absl::Status AddRefinedClip(const std::string& path, v1::VideoSpec& spec);
+// and length (clip_shape.h). INVALID_ARGUMENT names the file. A large one is sent ahead.
+absl::Status AddRefinedClip(Session& session, const std::string& path, v1::VideoSpec& spec);
 
 class ConditionFlags {
  public:
   // `command` keeps references to this object.
   void AddTo(CLI::App& command);
-  // Reads the files into the spec. If only the model knows how long the video will be, asks the
-  // server where the last image goes. INVALID_ARGUMENT names a file. Tells the session which flag
-  // each condition is of.
+  // Reads the files into the spec, and sends large ones ahead. If only the model knows how long the
+  // video will be, asks the server where the last image goes. INVALID_ARGUMENT names a file. Tells
+  // the session which flag each condition is of.
   absl::Status Fill(Session& session, v1::VideoSpec& spec) const;
 
  private:

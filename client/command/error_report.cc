@@ -95,6 +95,7 @@ constexpr ReasonHint kHints[] = {
     {"REQUEST_ID_CONFLICT",
      "Use a new --request-id for another spec, or leave it out: a random one is used."},
     {"VIDEO_NOT_READY", "`reel watch NAME -o FILE` waits until it is finished, and writes it."},
+    {"FILE_NOT_FOUND", "Run the command again: it sends the file once more."},
     {"STATE_GONE",
      "Make the video again: `reel generate` keeps what is needed of it with --draft, and each "
      "command that renders with --keep-state."},

@@ -350,7 +350,7 @@ absl::StatusOr<v1::VideoSpec> RefinementOf(const std::string& clip, const SpecFl
   if (!spec.ok()) return spec;
   if (spec->prompt().empty()) spec->set_prompt(kRefinementPrompt);
   session.conditions.push_back(clip);
-  const absl::Status added = AddRefinedClip(clip, *spec);
+  const absl::Status added = AddRefinedClip(session, clip, *spec);
   return added.ok() ? spec : added;
 }
 

@@ -94,6 +94,7 @@ struct EstimateFlags {
 
 ExitCode Estimate(Session& session, const EstimateFlags& flags) {
   v1::EstimateVideoRequest request;
+  session.only_quotes = true;
   auto spec = flags.spec.Spec(session);
   if (!spec.ok()) return session.Fail(spec.status());
   *request.mutable_spec() = *std::move(spec);

@@ -27,6 +27,9 @@ struct Session {
   // For errors, of each condition that is sent: its flag and file, or its file alone.
   std::vector<std::string> conditions = {};
 
+  // Files that are large are described, not sent: the request is only quoted.
+  bool only_quotes = false;
+
   // A client that shows its retries on the terminal.
   absl::StatusOr<std::unique_ptr<VideoClient>> Open();
   // Prints an error for people or, with --json, for scripts.

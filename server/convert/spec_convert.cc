@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/base/digest/sha256.h"
+#include "model/content_type.h"
 #include "model/own_sound.h"
 #include "model/spec_fields.h"
 #include "server/convert/convert.h"
@@ -20,24 +21,20 @@
 namespace reel {
 namespace {
 
-// The type of the bytes by their first ones; empty if unknown. The worker's decoder has the last
-// word.
-std::string_view SniffContentType(std::string_view bytes) {
-  const auto at = [&](size_t offset, std::string_view magic) {
-    return bytes.size() >= offset + magic.size() && bytes.substr(offset, magic.size()) == magic;
-  };
-  if (at(0, "\x89PNG\r\n\x1a\n")) return "image/png";
-  if (at(0, "\xff\xd8\xff")) return "image/jpeg";
-  if (at(0, "RIFF") && at(8, "WEBP")) return "image/webp";
-  if (at(4, "ftyp")) return "video/mp4";
-  return {};
-}
-
 using Kind = model::Condition::Kind;
 using Use = model::Condition::Use;
 using Variants = std::map<std::string, std::string>;
 
+// Of a file that was sent ahead: as it is told, until its bytes have been looked at.
+Kind KindOfFile(const v1::Condition& proto) {
+  if (proto.content_type().starts_with("audio/")) return Kind::kAudio;
+  const bool is_clip =
+      proto.content_type().starts_with("video/") || proto.use() == v1::CONDITION_USE_REFINE;
+  return is_clip ? Kind::kVideo : Kind::kImage;
+}
+
 Kind KindOf(const v1::Condition& proto) {
+  if (proto.has_file()) return KindOfFile(proto);
   if (proto.has_audio()) return Kind::kAudio;
   return proto.has_video() ? Kind::kVideo : Kind::kImage;
 }
@@ -54,6 +51,7 @@ model::Condition ConditionFromProto(const v1::Condition& proto) {
   if (proto.use() == v1::CONDITION_USE_REFERENCE) condition.use = Use::kReference;
   condition.frame_index = proto.frame_index();
   if (proto.has_strength()) condition.strength = proto.strength();
+  condition.file = proto.file();
   const std::string& bytes = BytesOf(proto);
   if (bytes.empty()) {
     condition.content_type = proto.content_type();
@@ -64,7 +62,7 @@ model::Condition ConditionFromProto(const v1::Condition& proto) {
   // If the bytes are there, their description is computed: a caller's could be wrong.
   condition.bytes = std::make_shared<const std::string>(bytes);
   condition.content_type =
-      condition.is_sound() ? model::SoundTypeOf(bytes) : SniffContentType(bytes);
+      condition.is_sound() ? model::SoundTypeOf(bytes) : model::PictureTypeOf(bytes);
   condition.size_bytes = static_cast<int64_t>(bytes.size());
   condition.sha256 = Sha256Hex(bytes);
   return condition;

@@ -30,6 +30,7 @@ enum class Reason {
   kKernelUnavailable,
   kVideoNotReady,
   kVideoNotFinal,
+  kFileNotFound,
   kStateGone,
   kStateNotForModel,
   kShapeQuarantined,

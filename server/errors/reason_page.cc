@@ -17,7 +17,7 @@ constexpr char kIntroduction[] =
 
 | file | what it is |
 |---|---|
-| [video_service.proto](reel/v1/video_service.proto) | videos: generate, create, watch, download, list, cancel, delete, estimate |
+| [video_service.proto](reel/v1/video_service.proto) | videos: generate, create, watch, download, list, cancel, delete, estimate; files sent ahead |
 | [video.proto](reel/v1/video.proto) | what a video is: its spec, its life, its events |
 | [server_service.proto](reel/v1/server_service.proto) | what a server is and can do: limits, models, kernels |
 | [config.proto](reel/config/v1/config.proto) | the configuration file of `reeld`, in protobuf's text format |

@@ -190,6 +190,8 @@ NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder,
   options.gateway = fleet.gateway();
   options.seal = Seal(app.prompt_keys);
   options.view_file = options.alone ? folder.log_path() : folder.fleet_view_path();
+  options.uploads_folder = folder.uploads_path();
+  options.max_file_bytes = app.config.data().max_file_bytes();
   options.build = absl::StrCat(app.version, " ", app.revision);
   std::random_device random("/dev/urandom");
   options.process = (uint64_t{random()} << 32) | random();
@@ -209,6 +211,7 @@ JobOptions MakeJobOptions(const AppOptions& app, const std::string& names) {
   const config::v1::ServerConfig& config = app.config;
   JobOptions options;
   options.build = absl::StrCat(app.version, " ", app.revision);
+  options.limits.max_file_bytes = config.data().max_file_bytes();
   options.models = SourcesOf(config);
   for (const config::v1::Tenant& tenant : config.auth().tenants()) {
     options.tenants[tenant.name()] = {tenant.weight(), tenant.max_jobs(),
@@ -302,6 +305,7 @@ RequestRules MakeRules(const config::v1::ServerConfig& config) {
   RequestRules rules;
   rules.max_timeout = FromProtoDuration(config.timing().max_timeout());
   rules.default_timeout = FromProtoDuration(config.timing().default_timeout());
+  rules.limits.max_file_bytes = config.data().max_file_bytes();
   return rules;
 }
 

@@ -11,6 +11,22 @@ std::unique_ptr<grpc::ClientContext> Caller::Context() const {
   return context;
 }
 
+Caller::Uploaded Caller::Upload(const std::string& bytes, int64_t said) {
+  constexpr size_t kPiece = 1 << 20;
+  v1::UploadFileResponse response;
+  const auto context = Context();
+  const auto writer = videos_->UploadFile(context.get(), &response);
+  v1::UploadFileRequest piece;
+  piece.set_size_bytes(said > 0 ? said : std::ssize(bytes));
+  for (size_t at = 0; at < bytes.size(); at += kPiece) {
+    piece.set_data(bytes.substr(at, kPiece));
+    if (!writer->Write(piece)) break;
+    piece.clear_size_bytes();
+  }
+  writer->WritesDone();
+  return {writer->Finish(), response.file()};
+}
+
 Answer Caller::Create(const v1::CreateVideoRequest& request) {
   v1::CreateVideoResponse response;
   const auto context = Context();

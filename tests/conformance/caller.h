@@ -33,6 +33,12 @@ class Caller {
   explicit Caller(const ReelServer& server, std::string token = "")
       : videos_(v1::VideoService::NewStub(server.Connect())), token_(std::move(token)) {}
 
+  struct Uploaded {
+    grpc::Status status;
+    v1::UploadedFile file;
+  };
+  // In pieces. `said`: the size that the first one tells; 0: the true one.
+  Uploaded Upload(const std::string& bytes, int64_t said = 0);
   Answer Create(const v1::CreateVideoRequest& request);
   Answer Create(const v1::VideoSpec& spec, const std::string& request_id = "");
   Answer Get(const std::string& name);

@@ -11,13 +11,13 @@
 #include "absl/time/clock.h"
 #include "kernels/base/mutex.h"
 #include "server/errors/error.h"
-#include "server/front/jobs/job_service.h"
+#include "tests/fakes/fake_files.h"
 #include "tests/fakes/scripted_job.h"
 
 namespace reel::front {
 
 // Thread-safe. Answers at once, on the asking thread, unless `hold_creates` is set.
-class FakeJobService : public JobService {
+class FakeJobService : public FakeFileDoor {
  public:
   struct Left {
     std::string id;
@@ -203,7 +203,7 @@ class FakeJobService : public JobService {
     MutexLock lock(mutex_);
     quoted_.push_back(job);
   }
-  absl::Status refusal() const {
+  absl::Status refusal() const override {
     MutexLock lock(mutex_);
     return refusal_;
   }

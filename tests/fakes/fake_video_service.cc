@@ -181,6 +181,18 @@ class FakeVideoService::Impl final : public v1::VideoService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status UploadFile(grpc::ServerContext* context,
+                          grpc::ServerReader<v1::UploadFileRequest>* reader,
+                          v1::UploadFileResponse* response) override {
+    if (auto refused = Refused(context, "UploadFile")) return *refused;
+    std::string bytes;
+    for (v1::UploadFileRequest piece; reader->Read(&piece);) bytes += piece.data();
+    std::lock_guard<std::mutex> lock(mutex_);
+    asked_.files.push_back(std::move(bytes));
+    response->mutable_file()->set_name("files/" + std::to_string(asked_.files.size()));
+    return grpc::Status::OK;
+  }
+
   // Guards everything below; the accessors of the outer class take it too.
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;

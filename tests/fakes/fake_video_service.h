@@ -36,8 +36,9 @@ struct Asked {
   std::vector<v1::DownloadVideoRequest> downloads;
   std::vector<v1::CreateVideoRequest> creates;
   std::vector<v1::EstimateVideoRequest> estimates;
-  std::string authorization;  // the header of the last call
-  int streams = 0;            // streaming calls of all kinds
+  std::vector<std::string> files;  // sent ahead; named files/1, files/2 ...
+  std::string authorization;       // the header of the last call
+  int streams = 0;                 // streaming calls of all kinds
   int cancels = 0;
   int owners_left = 0;  // Generate calls that their client left
 };

@@ -176,6 +176,9 @@ Reasons OfVideos() {
   promotion.mutable_source()->set_video(made);
   promotion.mutable_source()->mutable_promote();
   heard.insert(RefusalOf(calls, promotion));
+  v1::VideoSpec naming = SmallSpec("of a file that was never sent");
+  naming.add_conditions()->set_file("files/" + std::string(64, '0'));
+  heard.insert(RefusalOf(calls, naming));
   const std::string damaged = calls.Create(SmallSpec("damaged")).name();
   calls.Await(damaged);
   Damage(server, damaged);

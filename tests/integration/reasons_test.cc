@@ -33,7 +33,7 @@ std::vector<Part> Parts() {
        OfVideos,
        {"WRONG_REPLICA", "VIDEO_EXPIRED", "REQUEST_ID_CONFLICT", "VIDEO_NOT_READY",
         "VIDEO_NOT_FINAL", "OFFSET_PAST_END", "CANCELLED_BY_OWNER", "OWNER_LEFT", "MEDIA_CORRUPT",
-        "STATE_GONE"}},
+        "STATE_GONE", "FILE_NOT_FOUND"}},
       {"Callers", OfCallers, {"UNAUTHENTICATED", "PERMISSION_DENIED", "TENANT_QUOTA"}},
       {"Http",
        OfHttp,

@@ -19,6 +19,7 @@ constexpr MethodRow kRows[] = {
     {Method::kDeleteVideo, kVideo, "DeleteVideo", false, Role::kUser, true},
     {Method::kDownloadVideo, kVideo, "DownloadVideo", true, Role::kViewer, true},
     {Method::kEstimateVideo, kVideo, "EstimateVideo", false, Role::kViewer, true},
+    {Method::kUploadFile, kVideo, "UploadFile", false, Role::kUser, true},
     {Method::kGetServerInfo, kServer, "GetServerInfo", false, Role::kViewer, true},
     {Method::kListModels, kServer, "ListModels", false, Role::kViewer, true},
     {Method::kListKernels, kServer, "ListKernels", false, Role::kViewer, true},

@@ -20,6 +20,7 @@ enum class Method {
   kDeleteVideo,
   kDownloadVideo,
   kEstimateVideo,
+  kUploadFile,
   kGetServerInfo,
   kListModels,
   kListKernels,

@@ -136,6 +136,13 @@ void CheckEnums(const v1::VideoSpec& spec, Violations& out) {
                                                         encoding.origin(), "; the nearest is 3")});
   }
   for (int i = 0; i < spec.conditions_size(); ++i) {
+    const std::string& file = spec.conditions(i).file();
+    if (spec.conditions(i).has_file() && !IsFileName(file)) {
+      out.push_back({absl::StrCat("spec.conditions[", i, "].file"),
+                     absl::StrCat("must be files/{sha256}, as UploadFile has answered; the name "
+                                  "has ",
+                                  file.size(), " bytes")});
+    }
     const v1::ConditionUse use = spec.conditions(i).use();
     if (v1::ConditionUse_IsValid(use)) continue;
     out.push_back({absl::StrCat("spec.conditions[", i, "].use"),

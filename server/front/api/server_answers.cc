@@ -119,6 +119,7 @@ v1::Limits LimitsToProto(const ServerFacts& facts) {
   v1::Limits proto;
   proto.set_max_prompt_bytes(facts.rules.limits.max_prompt_bytes);
   proto.set_max_condition_bytes(facts.rules.limits.max_condition_bytes);
+  proto.set_max_file_bytes(facts.rules.limits.max_file_bytes);
   proto.set_max_conditions(facts.rules.limits.max_conditions);
   proto.set_max_condition_pixels(facts.rules.limits.max_condition_pixels);
   proto.set_max_media_chunk_bytes(static_cast<int32_t>(kMaxChunkBytes));

@@ -18,6 +18,13 @@ constexpr size_t kEntryBytes = 8;  // a tag and a length
 
 }  // namespace
 
+void FileToProto(const UploadedFile& file, v1::UploadedFile& proto) {
+  proto.set_name(file.name);
+  proto.set_size_bytes(file.size_bytes);
+  proto.set_content_type(file.content_type);
+  *proto.mutable_expire_time() = TimeToProto(file.expire_time);
+}
+
 void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& proto) {
   *proto.mutable_spec() = SpecToProto(estimate.spec);
   SetProtoDuration(*proto.mutable_queue(), estimate.queue);

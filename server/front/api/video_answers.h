@@ -9,6 +9,7 @@
 
 namespace reel::front {
 
+void FileToProto(const UploadedFile& file, v1::UploadedFile& proto);
 void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& proto);
 
 // `asked`: the call's `count`. Only where it is above 0 all are listed beside the first.

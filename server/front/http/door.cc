@@ -122,6 +122,7 @@ absl::Status Door::CheckBody(DoorRequest& request) const {
   request.most_body_bytes = kMostOtherBytes;
   const DoorTakes takes = request.row->takes;
   if (takes == DoorTakes::kNothing) return absl::OkStatus();
+  if (takes == DoorTakes::kFile) return CheckFileHead(request.head, rules_.limits.max_file_bytes);
   const BodyType type = BodyTypeOf(request.head.Find("content-type"));
   request.most_body_bytes = type == BodyType::kJson ? kMostJsonBytes : kMostFormBytes;
   if (type == BodyType::kJson) return absl::OkStatus();
@@ -148,6 +149,17 @@ void Door::Complete(const DoorRequest& request, DoorReply& reply) const {
   reply.Add("X-Request-Id", request.request_id);
   if (request.facade() && !reply.error.ok()) reply.body = FacadeErrorBody(reply.error);
   guard_.AddFields(request.head, reply);
+}
+
+void Door::BeginFile(const DoorRequest& request, Answer<std::unique_ptr<FileUpload>> done) const {
+  parts_.jobs.BeginFile(request.principal.tenant, BodyOf(request.head).length, std::move(done));
+}
+
+DoorReply Door::FileReply(const absl::StatusOr<UploadedFile>& file) {
+  if (!file.ok()) return ErrorReply(file.status());
+  v1::UploadFileResponse response;
+  FileToProto(*file, *response.mutable_file());
+  return JsonReply(WriteJson(response));
 }
 
 void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {

@@ -33,6 +33,10 @@ class Door {
   std::optional<DoorReply> Admit(DoorHead head, DoorRequest& request) const;
   // The reply comes through the exchange, later perhaps.
   void Serve(const DoorRequest& request, const std::shared_ptr<DoorExchange>& exchange) const;
+  // Where the route takes a file: its bytes come piece by piece, by the connection.
+  void BeginFile(const DoorRequest& request, Answer<std::unique_ptr<FileUpload>> done) const;
+  // As such a route replies.
+  static DoorReply FileReply(const absl::StatusOr<UploadedFile>& file);
   // The fields that every reply has.
   void Complete(const DoorRequest& request, DoorReply& reply) const;
 

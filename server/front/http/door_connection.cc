@@ -4,10 +4,10 @@
 #include <array>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 #include "server/front/api/authorizer.h"
 #include "server/front/http/door_error.h"
+#include "server/front/http/door_intake.h"
 #include "server/front/http/door_message.h"
 #include "server/logging/log.h"
 #include "server/logging/tenant_hash.h"
@@ -32,14 +32,6 @@ constexpr absl::Duration kHandshake = absl::Seconds(5);
 // More than a body may have, so that a client that sends one reads why it was refused.
 constexpr size_t kMostLingerBytes = 8 << 20;
 constexpr absl::Duration kLinger = absl::Seconds(2);
-
-// What Beast has to know of a request's head to read its body: the head itself is parsed once.
-std::string FramingOf(const BodyAhead& body) {
-  return absl::StrCat(
-      "POST / HTTP/1.1\r\n",
-      body.chunked ? "Transfer-Encoding: chunked" : absl::StrCat("Content-Length: ", body.length),
-      "\r\n\r\n");
-}
 
 }  // namespace
 
@@ -199,12 +191,26 @@ DoorConnection::Awaitable<bool> DoorConnection::ServeOne(DoorHead head) {
     if (has_body) keep_alive_ = false;
     DoorReply reply = *std::move(refused);
     goes_on = co_await SendReply(request, std::move(reply));
+  } else if (request.row->takes == DoorTakes::kFile) {
+    goes_on = co_await TakeFile(request);
   } else if (co_await ReadBody(request)) {
     goes_on = co_await Answer(request, exchange);
   }
   EndRequest(request, *exchange);
   co_await StopWatch();
   co_return goes_on&& keep_alive_;
+}
+
+DoorConnection::Awaitable<bool> DoorConnection::TakeFile(const DoorRequest& request) {
+  FileIntake intake(stream_, buffer_, limits_.body);
+  const absl::StatusOr<UploadedFile> file = co_await intake.Run(parts_.door, request);
+  if (absl::IsCancelled(file.status())) reset_ = true;
+  if (reset_) co_return false;
+  if (intake.late()) parts_.observer.ConnectionCut(DoorCut::kBody);
+  // What was not read nobody can tell from a request.
+  if (!file.ok()) keep_alive_ = false;
+  DoorReply reply = Door::FileReply(file);
+  co_return co_await SendReply(request, std::move(reply));
 }
 
 DoorConnection::Awaitable<bool> DoorConnection::ReadBody(DoorRequest& request) {

@@ -43,6 +43,8 @@ class DoorConnection : public std::enable_shared_from_this<DoorConnection> {
   Awaitable<bool> ReadHead(bool first, DoorHead& head);
   Awaitable<bool> ReadBody(DoorRequest& request);
   Awaitable<bool> ServeOne(DoorHead head);
+  // The whole of a request whose body is a file.
+  Awaitable<bool> TakeFile(const DoorRequest& request);
   Awaitable<bool> Answer(DoorRequest& request, const std::shared_ptr<DoorExchange>& exchange);
   Awaitable<bool> SendPiece(const DoorRequest& request, DoorWork work);
   Awaitable<bool> SendReply(const DoorRequest& request, DoorReply reply);

@@ -256,6 +256,13 @@ BodyAhead BodyOf(const DoorHead& head) {
   return body;
 }
 
+std::string FramingOf(const BodyAhead& body) {
+  return absl::StrCat(
+      "POST / HTTP/1.1\r\n",
+      body.chunked ? "Transfer-Encoding: chunked" : absl::StrCat("Content-Length: ", body.length),
+      "\r\n\r\n");
+}
+
 bool ExpectsContinue(const DoorHead& head) {
   const std::string_view expect = head.Find("expect");
   return absl::EqualsIgnoreCase(absl::string_view(expect.data(), expect.size()), "100-continue");

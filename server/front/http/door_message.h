@@ -79,6 +79,8 @@ struct BodyAhead {
 };
 // Of a head that ParseDoorHead took.
 BodyAhead BodyOf(const DoorHead& head);
+// What a reader of bodies has to know of the head: the head itself is parsed once.
+std::string FramingOf(const BodyAhead& body);
 // The client waits for a word before it sends the body.
 bool ExpectsContinue(const DoorHead& head);
 // The connection may serve another request behind this one.

@@ -98,6 +98,23 @@ absl::StatusOr<Principal> Authenticate(const Authorizer& authorizer, const DoorR
   return authorizer.Authorize(request.head.Find(kAuthorization), request.row->rpc);
 }
 
+absl::Status CheckFileHead(const DoorHead& head, int64_t most_bytes) {
+  const BodyAhead body = BodyOf(head);
+  if (body.chunked) {
+    return MakeInvalid(Reason::kInvalidRequest,
+                       {{"Content-Length",
+                         "must tell the size of the file; a body in chunks, "
+                         "whose size shows at its end, is not taken"}});
+  }
+  if (body.length <= most_bytes) return absl::OkStatus();
+  ErrorDetails details;
+  details.metadata = {{"value", absl::StrCat(body.length)}, {"limit", absl::StrCat(most_bytes)}};
+  return MakeError(Reason::kBodyTooLarge,
+                   absl::StrCat("The file is larger than this server takes: ", body.length,
+                                " bytes, the limit is ", most_bytes),
+                   details);
+}
+
 std::function<absl::Status()> StillAllowed(const DoorParts& parts, const DoorRequest& request) {
   return [&authorizer = parts.authorizer, rpc = request.row->rpc, before = request.principal,
           given = std::string(request.head.Find(kAuthorization))] {

@@ -32,6 +32,9 @@ absl::StatusOr<uint64_t> ReadNumber(std::string_view name, std::string_view text
 // is no key, or where the message has another id.
 absl::Status TakeRequestKey(const DoorHead& head, std::string& request_id);
 
+// Whether a body may be a file: its size is told, and it is not too large.
+absl::Status CheckFileHead(const DoorHead& head, int64_t most_bytes);
+
 struct DoorRequest {
   DoorHead head;
   const DoorRouteRow* row = nullptr;  // null: refused before it was known

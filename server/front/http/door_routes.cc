@@ -19,6 +19,7 @@ constexpr DoorRouteRow kRows[] = {
      DoorTakes::kJson, false},
     {DoorRoute::kEstimate, "POST", "/reel/v1/videos:estimate", Method::kEstimateVideo,
      DoorTakes::kJson, false},
+    {DoorRoute::kFile, "POST", "/reel/v1/files", Method::kUploadFile, DoorTakes::kFile, false},
     {DoorRoute::kList, "GET", "/reel/v1/videos", Method::kListVideos, DoorTakes::kNothing, false},
     {DoorRoute::kGet, "GET", "/reel/v1/videos/{id}", Method::kGetVideo, DoorTakes::kNothing, false},
     {DoorRoute::kCancel, "POST", "/reel/v1/videos/{id}:cancel", Method::kCancelVideo,

@@ -15,6 +15,7 @@ enum class DoorRoute {
   kCreate,
   kGenerate,
   kEstimate,
+  kFile,
   kList,
   kGet,
   kCancel,
@@ -47,7 +48,8 @@ enum class DoorRoute {
 };
 
 // A request's body.
-enum class DoorTakes { kNothing, kJson, kJsonOrForm };
+// `kFile`: what it is itself, taken in as the disk does.
+enum class DoorTakes { kNothing, kJson, kJsonOrForm, kFile };
 
 struct DoorRouteRow {
   DoorRoute route;

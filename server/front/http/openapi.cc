@@ -89,6 +89,8 @@ Json RequestBody(const DoorRouteRow& row, Json& schemas) {
   Json content;
   if (row.takes == DoorTakes::kJson) {
     content = Content("application/json", AddMessageSchema(*RpcOf(row)->input_type(), schemas));
+  } else if (row.takes == DoorTakes::kFile) {
+    content = Content("application/octet-stream", {{"type", "string"}, {"format", "binary"}});
   } else {
     content = Content("application/json", SchemaReference(kFacadeRequest));
     content.update(Content("multipart/form-data", SchemaReference(kFacadeForm)));

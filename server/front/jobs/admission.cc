@@ -11,6 +11,7 @@
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
 #include "server/front/jobs/experiment_board.h"
+#include "server/front/jobs/file_room.h"
 #include "server/front/jobs/keep_choice.h"
 #include "server/front/scheduling/worker_table.h"
 
@@ -44,18 +45,21 @@ void AddPrefixed(std::vector<FieldViolation> from, std::vector<FieldViolation>& 
 void CheckBytes(const model::GenerationSpec& spec, std::vector<FieldViolation>& out) {
   for (size_t i = 0; i < spec.conditions.size(); ++i) {
     const model::Condition& condition = spec.conditions[i];
+    if (condition.bytes != nullptr || !condition.file.empty()) continue;
     // Without a size it breaks another rule; a promotion's are in its state.
-    if (condition.bytes != nullptr || condition.size_bytes <= 0 || spec.source) continue;
+    if (condition.size_bytes <= 0 || spec.source) continue;
     out.push_back({absl::StrCat("spec.conditions[", i, "].", model::FieldOf(condition.kind)),
                    "has a description but no bytes, which are not kept; send them again"});
   }
 }
 
-// Of pictures, clips and sounds that came with the request, or would with one that is only quoted.
+// Of pictures, clips and sounds that came with the request or ahead of it, or would with one that
+// is only quoted.
 int64_t ConditionBytesOf(const NewJob& job) {
   int64_t bytes = 0;
   for (const model::Condition& condition : job.spec.conditions) {
-    const int64_t described = job.only_quoted && !job.spec.source ? condition.size_bytes : 0;
+    const bool is_to_come = job.only_quoted || !condition.file.empty();
+    const int64_t described = is_to_come && !job.spec.source ? condition.size_bytes : 0;
     bytes += condition.bytes ? static_cast<int64_t>(condition.bytes->size()) : described;
   }
   return bytes;
@@ -298,32 +302,30 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
 absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& request,
                                    const Load& load) const {
   const TenantOptions& tenant = TenantOf(options_, job.tenant);
-  const auto refuse = [&](Reason reason, std::string_view what, int64_t value, int64_t limit) {
+  const auto refuse = [&](std::string_view what, int64_t value, int64_t limit) {
     ErrorDetails details;
     details.metadata = {{"limit", absl::StrCat(limit)}, {"value", absl::StrCat(value)}};
     details.quota_subject = "tenant:" + job.tenant;
-    if (reason == Reason::kStoreFull) details.quota_subject = "server";
     const std::string text = absl::StrCat(absl::string_view(what.data(), what.size()), ": ", value,
                                           ", the limit is ", limit);
     details.quota_description = text;
-    if (reason == Reason::kTenantQuota) details.retry_after = absl::Seconds(30);
-    return MakeError(reason, text, details);
+    details.retry_after = absl::Seconds(30);
+    return MakeError(Reason::kTenantQuota, text, details);
   };
   if (load.tenant_jobs >= tenant.max_jobs) {
-    return refuse(Reason::kTenantQuota, "The tenant has too many queued and running jobs",
-                  load.tenant_jobs, tenant.max_jobs);
+    return refuse("The tenant has too many queued and running jobs", load.tenant_jobs,
+                  tenant.max_jobs);
   }
   if (tenant.device_seconds_per_hour > 0 &&
       load.tenant_device_seconds >= tenant.device_seconds_per_hour) {
-    return refuse(Reason::kTenantQuota, "The tenant has used its device seconds of the last hour",
+    return refuse("The tenant has used its device seconds of the last hour",
                   static_cast<int64_t>(load.tenant_device_seconds),
                   static_cast<int64_t>(tenant.device_seconds_per_hour));
   }
   const absl::Duration asked = load.tenant_backlog + request.devices() * request.cost.p50();
   if (tenant.max_queued_device_seconds > 0 && load.tenant_backlog > absl::ZeroDuration() &&
       asked > absl::Seconds(tenant.max_queued_device_seconds)) {
-    return refuse(Reason::kTenantQuota,
-                  "The tenant's queued and running jobs would take too many device seconds",
+    return refuse("The tenant's queued and running jobs would take too many device seconds",
                   absl::ToInt64Seconds(absl::Ceil(asked, absl::Seconds(1))),
                   static_cast<int64_t>(tenant.max_queued_device_seconds));
   }
@@ -331,15 +333,7 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
     const int64_t file = request.output.likely > 0 ? request.output.likely : request.output.most;
     return TooManyBytes(job.tenant, load.tenant_bytes, request.condition_bytes + file, "");
   }
-  if (load.disk.full()) {
-    const std::string what =
-        load.disk.left_free_bytes == 0
-            ? "The stored results have reached their limit"
-            : absl::StrCat("The disk for results has only the ", load.disk.left_free_bytes >> 20,
-                           " MiB left that are kept free; stored bytes");
-    return refuse(Reason::kStoreFull, what, load.disk.stored_bytes, load.disk.limit_bytes);
-  }
-  return absl::OkStatus();
+  return CheckDisk(load.disk);
 }
 
 absl::Status Admission::CheckMemory(const CheckedRequest& request) const {

@@ -111,6 +111,13 @@ void Dispatcher::SetKernelsElsewhere(std::map<std::string, std::vector<std::stri
   Post([this, kernels = std::move(kernels)] { scheduler_.SetKernelsElsewhere(kernels); });
 }
 
+void Dispatcher::CheckFile(const std::string& tenant, int64_t bytes,
+                           absl::AnyInvocable<void(absl::Status)> done) {
+  Post([this, tenant, bytes, done = std::move(done)]() mutable {
+    done(scheduler_.CheckFile(tenant, bytes));
+  });
+}
+
 void Dispatcher::SetKeptStates(KeptStates states) {
   Post([this, states = std::move(states)]() mutable {
     scheduler_.SetKeptStates(std::move(states));

@@ -53,6 +53,9 @@ class Dispatcher final : public WorkerEvents {
   void LearnCard(std::string card);
   // By model, what the devices of other servers have for it, serialised; all of it.
   void SetKernelsElsewhere(std::map<std::string, std::vector<std::string>> kernels);
+  // Whether there is room for a file that is sent ahead of a request.
+  void CheckFile(const std::string& tenant, int64_t bytes,
+                 absl::AnyInvocable<void(absl::Status)> done);
   // Bytes of the states that videos of the log have kept, by tenant.
   void SetKeptStates(KeptStates states);
 

@@ -19,6 +19,7 @@
 #include "model/generation_spec.h"
 #include "model/model_card.h"
 #include "server/front/jobs/experiment_board.h"
+#include "server/front/jobs/file_upload.h"
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/job.h"
 #include "server/front/jobs/video.h"
@@ -161,6 +162,10 @@ class JobService {
   virtual void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) = 0;
   virtual void Delete(const Reach& reach, const std::string& id,
                       absl::AnyInvocable<void(absl::Status)> done) = 0;
+
+  // A file that requests will name, of so many bytes. Refused before any of them is taken.
+  virtual void BeginFile(const std::string& tenant, int64_t size,
+                         Answer<std::unique_ptr<FileUpload>> done) = 0;
 
   // A model of the configuration, anew where it is there already. Answered with how it stands then,
   // before anything is loaded.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/file_room.h"
 #include "server/front/scheduling/worker_costs.h"
 
 namespace reel::front {
@@ -53,6 +54,14 @@ absl::Status Scheduler::Recover() {
   never_begun_ = restart.TakeNeverBegun();
   state_.timers.Set({TimerKind::kTick, {}}, ports_.clock.Monotonic());
   return absl::OkStatus();
+}
+
+absl::Status Scheduler::CheckFile(const std::string& tenant, int64_t bytes) const {
+  const Load load = load_.Of(tenant);
+  if (!load.draining) return CheckFileRoom(tenant, bytes, load.tenant_bytes, load.disk);
+  ErrorDetails details;
+  details.retry_after = absl::Seconds(5);
+  return MakeError(Reason::kServerDraining, "The server is shutting down", details);
 }
 
 void Scheduler::Reserve(NewJob job, Answer<Video> done) {

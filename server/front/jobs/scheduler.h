@@ -97,6 +97,8 @@ class Scheduler {
   // Of a model that another server has.
   void LearnCard(const std::string& card);
   void SetKernelsElsewhere(const std::map<std::string, std::vector<std::string>>& kernels);
+  // Room for a file that is sent ahead of a request.
+  absl::Status CheckFile(const std::string& tenant, int64_t bytes) const;
   void SetKeptStates(KeptStates states) {
     state_.ledger.SetStates(std::move(states));
     gauges_stale_ = true;

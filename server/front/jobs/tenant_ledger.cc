@@ -25,7 +25,7 @@ std::optional<int64_t> ReservationFor(const OutputSize& output, int64_t conditio
 }
 
 absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, int64_t needed,
-                          const std::string& video) {
+                          const std::string& video, std::string_view of) {
   ErrorDetails details;
   details.metadata = {{"held", absl::StrCat(bytes.held)},
                       {"reserved", absl::StrCat(bytes.reserved)},
@@ -36,9 +36,10 @@ absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, i
   details.quota_subject = "tenant:" + tenant;
   details.retry_after = kRetry;
   const std::string text =
-      absl::StrCat("The tenant's limit of stored bytes is too small for this video: it needs ",
-                   needed, "; ", bytes.held, " are held and ", bytes.reserved,
-                   " reserved by queued and running videos, of ", bytes.allowed, " allowed");
+      absl::StrCat("The tenant's limit of stored bytes is too small for this ",
+                   absl::string_view(of.data(), of.size()), ": it needs ", needed, "; ", bytes.held,
+                   " are held and ", bytes.reserved, " reserved by queued and running videos, of ",
+                   bytes.allowed, " allowed");
   details.quota_description = text;
   return MakeError(Reason::kTenantQuota, text, details);
 }
@@ -92,7 +93,7 @@ int64_t BytesOf(const std::map<std::string, int64_t>& bytes, const std::string& 
 }  // namespace
 
 int64_t TenantLedger::stored(const std::string& tenant) const {
-  return BytesOf(stored_, tenant) + BytesOf(states_.bytes, tenant);
+  return BytesOf(stored_, tenant) + BytesOf(states_.bytes, tenant) + BytesOf(states_.files, tenant);
 }
 
 int64_t KeptStates::sum() const {

@@ -20,7 +20,7 @@ namespace reel::front {
 
 // The account of a tenant's bytes. Pure.
 struct TenantBytes {
-  int64_t held = 0;      // finished videos, and the conditions of queued and running ones
+  int64_t held = 0;      // finished videos, files, and the conditions of queued and running videos
   int64_t reserved = 0;  // for the files of queued and running videos
   int64_t allowed = 0;   // 0: any number
 
@@ -35,8 +35,9 @@ std::optional<int64_t> ReservationFor(const OutputSize& output, int64_t conditio
                                       const TenantBytes& tenant);
 
 // TENANT_QUOTA: how much is held, reserved and allowed. `video`: its name, or empty.
+// `of`: what needs them.
 absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, int64_t needed,
-                          const std::string& video);
+                          const std::string& video, std::string_view of = "video");
 
 // Of kept states, all of them.
 struct KeptStates {
@@ -44,6 +45,8 @@ struct KeptStates {
   int64_t count = 0;
   int64_t expired = 0;  // not counted above: of videos that are kept longer
   int64_t damaged = 0;  // that could not be opened since the process began
+  // Of files that were sent ahead of requests, by tenant; in no figure above.
+  std::map<std::string, int64_t> files = {};
 
   int64_t sum() const;
   friend bool operator==(const KeptStates&, const KeptStates&) = default;
@@ -54,7 +57,7 @@ class TenantLedger {
  public:
   void AddStored(const std::string& tenant, int64_t bytes) { stored_[tenant] += bytes; }
   void SetStates(KeptStates states) { states_ = std::move(states); }
-  // Of finished videos and their states.
+  // Of finished videos and their states, and of files that were sent ahead.
   int64_t stored(const std::string& tenant) const;
   const KeptStates& states() const { return states_; }
 

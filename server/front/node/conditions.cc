@@ -5,6 +5,8 @@
 
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
+#include "server/errors/error.h"
+#include "server/front/node/fleet_errors.h"
 #include "server/front/node/object_keys.h"
 
 namespace reel::front {
@@ -21,8 +23,21 @@ struct ConditionPlace {
   }
 };
 
+// What was sent ahead is there already.
+absl::Status CheckFile(const ConditionPlace& place, const model::Condition& condition) {
+  for (const std::string& key : place.KeysOf(condition)) {
+    const absl::Status found = place.store.Head(key).status();
+    if (!absl::IsNotFound(found)) return found;
+  }
+  return NoSuchFile(condition.file);
+}
+
 absl::Status KeepAll(const ConditionPlace& place, const Conditions::List& conditions) {
   for (const model::Condition& condition : conditions) {
+    if (!condition.file.empty()) {
+      REEL_RETURN_IF_ERROR(CheckFile(place, condition));
+      continue;
+    }
     const std::string key = place.KeysOf(condition).front();
     const absl::Status put = place.store.PutBytes(
         key, place.options.seal.Close(condition.bytes ? *condition.bytes : std::string(), key),
@@ -43,7 +58,8 @@ absl::StatusOr<std::string> FetchOne(const ConditionPlace& place,
     auto bytes = place.store.Get(key, 0, condition.size_bytes + Seal::kOverhead);
     if (IsNotThere(bytes.status())) continue;
     if (!bytes.ok()) return bytes;
-    auto opened = place.options.seal.Open(*bytes, key);
+    // A large one is not copied.
+    auto opened = Seal::IsSealed(*bytes) ? place.options.seal.Open(*bytes, key) : std::move(bytes);
     if (opened.ok() && Sha256Hex(*opened) == condition.sha256) return opened;
     return absl::DataLossError("the object store has other bytes than the request came with");
   }
@@ -70,7 +86,8 @@ void Conditions::Keep(const std::string& tenant, const List& conditions,
                       absl::AnyInvocable<void(absl::Status)> done) {
   auto shared = std::make_shared<decltype(done)>(std::move(done));
   auto kept = thread_.Here<absl::Status>([this, shared](const absl::Status& status) {
-    state_.Note(status);
+    // A reason says something of the request.
+    if (!ReasonOf(status)) state_.Note(status);
     (*shared)(status);
   });
   const bool taken = pool_->Put(

@@ -31,7 +31,7 @@ class Conditions {
       : store_(std::move(store)), pool_(pool), state_(state), thread_(thread), options_(options) {}
 
   bool enabled() const { return store_.objects != nullptr; }
-  // All of them are in the store, or `done` hears why not.
+  // All of them are in the store, or `done` hears why not; FILE_NOT_FOUND of those sent ahead.
   void Keep(const std::string& tenant, const List& conditions,
             absl::AnyInvocable<void(absl::Status)> done);
   // In their order. DATA_LOSS: the store does not have one of them any more.

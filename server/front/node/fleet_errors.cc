@@ -51,6 +51,15 @@ absl::Status NoSuchVideo(const std::string& id) {
   return MakeError(Reason::kVideoNotFound, absl::StrCat("No such video: videos/", id), OfVideo(id));
 }
 
+absl::Status NoSuchFile(const std::string& name) {
+  ErrorDetails details;
+  details.metadata = {{"file", name}};
+  details.resource_type = "file";
+  details.resource_name = name;
+  return MakeError(Reason::kFileNotFound,
+                   absl::StrCat("No such file, or it has expired; send it again: ", name), details);
+}
+
 absl::Status VideoLocked(const std::string& id) {
   ErrorDetails details = OfVideo(id);
   details.retry_after = kRetry;

@@ -42,7 +42,8 @@ FleetNode::FleetNode(const NodeOptions& options, const NodePorts& ports, const N
       sources_(ports.view, {outside.serializer, options.seal}, ports.clock),
       inputs_(conditions_, states_, sources_),
       disk_(outside.probe, *pools.probes, ports.thread, shared.fitness, ports.clock),
-      janitor_(state_, ports_, outside.store.objects, pools.uploads.get(), shared.store),
+      files_(state_, ports_, outside.store.objects, pools, shared.store, [this] { CountStates(); }),
+      janitor_(state_, ports_, outside.store.objects, pools.uploads.get(), shared.store, files_),
       holdings_(state_, ports_, deliveries_, inputs_, disk_, outside.waker),
       leftovers_(ports.jobs, ports.view, ports.thread, options,
                  [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
@@ -136,7 +137,8 @@ void FleetNode::DeleteHere(const Key& key) {
 void FleetNode::CountStates() {
   const absl::Time now = ports_.clock.Wall();
   const auto [count, expired] = ports_.view.StateCounts(now);
-  KeptStates states = {ports_.view.StateBytes(now), count, expired, states_.damaged()};
+  KeptStates states = {ports_.view.StateBytes(now), count, expired, states_.damaged(),
+                       files_.use().bytes};
   if (states == kept_states_) return;
   kept_states_ = states;
   ports_.jobs.SetKeptStates(std::move(states));
@@ -161,6 +163,7 @@ void FleetNode::Tick(absl::Duration now) {
   if (ports_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   CountStates();
+  files_.Tick(now);
   state_.faces.Prune();
   ports_.view.ForgetExpired(ports_.clock.Wall() -
                             (state_.options.alone ? kKeepExpiredAlone : kKeepExpired));

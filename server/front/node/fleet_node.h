@@ -15,6 +15,7 @@
 #include "server/front/node/claimer.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/files.h"
 #include "server/front/node/fitness.h"
 #include "server/front/node/fleet_clock.h"
 #include "server/front/node/fleet_reads.h"
@@ -63,6 +64,7 @@ class FleetNode {
   void Delete(const Reach& reach, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done);
   void Leave(const std::string& id, LeaveReason reason) { wishes_.Leave(id, reason); }
+  Files& files() { return files_; }
 
   // Events: of this server's own jobs.
   void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
@@ -95,7 +97,7 @@ class FleetNode {
   // Whoever looks at the video that this one goes on from sees that, or no longer.
   void LearnSource(const Key& key, const ViewChange& change);
   void DeleteHere(const Key& key);
-  // What is kept of states counts for their tenants.
+  // What is kept of states and files counts for their tenants.
   void CountStates();
   void Tick(absl::Duration now);
   void WatchLease(absl::Duration now);
@@ -112,6 +114,7 @@ class FleetNode {
   Sources sources_;
   Inputs inputs_;
   DiskWatch disk_;
+  Files files_;
   Janitor janitor_;
   Holdings holdings_;
   Leftovers leftovers_;

@@ -19,6 +19,8 @@ namespace {
 // Threads that wait for the fleet's store.
 constexpr int kUploads = 2;
 constexpr int kReads = 4;
+// Threads that write files on their way in to this server's disk.
+constexpr int kSpools = 2;
 constexpr size_t kMostWaiting = 256;
 constexpr size_t kMostChecks = 4;  // that wait for one
 constexpr size_t kMostWaitingLooks = 4;
@@ -72,6 +74,7 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighb
   pools_.checks = std::make_unique<TaskPool>(1, kMostChecks);
   pools_.looks = std::make_unique<TaskPool>(1, kMostWaitingLooks);
   pools_.probes = std::make_unique<TaskPool>(1, kMostWaiting);
+  pools_.spool = std::make_unique<TaskPool>(kSpools, kMostWaiting);
   const NodePorts ports = {jobs, *port_, *writes_, view_, clock_, own_thread_};
   node_ = std::make_unique<FleetNode>(
       options_, ports,
@@ -217,7 +220,40 @@ absl::Status FleetService::MayCome(const absl::Status& status) const {
   return FleetUnavailable("The servers of the fleet have not told all their models yet");
 }
 
+template <typename T>
+void FleetService::WithFiles(NewJob job, Answer<T> done,
+                             void (FleetService::*then)(NewJob, Answer<T>)) {
+  const auto& conditions = job.spec.conditions;
+  const bool any = std::any_of(conditions.begin(), conditions.end(),
+                               [](const auto& condition) { return !condition.file.empty(); });
+  if (!any) return (this->*then)(std::move(job), std::move(done));
+  Post([this, then, job = std::move(job), done = std::move(done)](FleetNode& node) mutable {
+    node.files().Describe(std::move(job), [this, then, done = std::move(done)](
+                                              absl::StatusOr<NewJob> described) mutable {
+      if (!described.ok()) return done(described.status());
+      (this->*then)(*std::move(described), std::move(done));
+    });
+  });
+}
+
+void FleetService::BeginFile(const std::string& tenant, int64_t size,
+                             Answer<std::unique_ptr<FileUpload>> done) {
+  Post([tenant, size, done = std::move(done)](FleetNode& node) mutable {
+    node.files().Begin(tenant, size, std::move(done));
+  });
+}
+
 void FleetService::CreateAll(NewJob job, Answer<Jobs> done) {
+  WithFiles(std::move(job), std::move(done), &FleetService::CreateKnown);
+}
+void FleetService::Validate(NewJob job, Answer<Video> done) {
+  WithFiles(std::move(job), std::move(done), &FleetService::ValidateKnown);
+}
+void FleetService::Estimate(NewJob job, Answer<CostEstimate> done) {
+  WithFiles(std::move(job), std::move(done), &FleetService::EstimateKnown);
+}
+
+void FleetService::CreateKnown(NewJob job, Answer<Jobs> done) {
   auto call = std::make_shared<Submission::Call>();
   call->spec_hash = Sha256Hex(job.spec_sent);
   // Another number of videos is another request.
@@ -256,7 +292,7 @@ void FleetService::Submit(const std::shared_ptr<Submission::Call>& call) {
   Post([call](FleetNode& node) { node.Create(std::move(*call)); });
 }
 
-void FleetService::Validate(NewJob job, Answer<Video> done) {
+void FleetService::ValidateKnown(NewJob job, Answer<Video> done) {
   if (options_.alone && HasLog() && !job.spec.source) {
     return jobs_->Validate(std::move(job), std::move(done));
   }
@@ -265,7 +301,7 @@ void FleetService::Validate(NewJob job, Answer<Video> done) {
   });
 }
 
-void FleetService::Estimate(NewJob job, Answer<CostEstimate> done) {
+void FleetService::EstimateKnown(NewJob job, Answer<CostEstimate> done) {
   if (!job.spec.source) return jobs_->Estimate(std::move(job), OrMayCome(std::move(done)));
   Post([job = std::move(job), done = OrMayCome(std::move(done))](FleetNode& node) mutable {
     node.Estimate(std::move(job), std::move(done));

@@ -79,6 +79,8 @@ class FleetService final : public JobService, public EndJournal {
   void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) override;
   void Delete(const Reach& reach, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done) override;
+  void BeginFile(const std::string& tenant, int64_t size,
+                 Answer<std::unique_ptr<FileUpload>> done) override;
   void LoadModel(const std::string& model, Answer<ServedModel> done) override;
   void UnloadModel(const std::string& model, Answer<ServedModel> done) override;
   void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override;
@@ -111,6 +113,13 @@ class FleetService final : public JobService, public EndJournal {
       done(std::move(answer));
     };
   }
+  // As the interface has them, of a request whose files are known.
+  void CreateKnown(NewJob job, Answer<Jobs> done);
+  void ValidateKnown(NewJob job, Answer<Video> done);
+  void EstimateKnown(NewJob job, Answer<CostEstimate> done);
+  // Looks at the files that the request names, where it names any, then goes on.
+  template <typename T>
+  void WithFiles(NewJob job, Answer<T> done, void (FleetService::*then)(NewJob, Answer<T>));
   void Begin(const std::shared_ptr<Submission::Call>& call);
   void Submit(const std::shared_ptr<Submission::Call>& call);
   using Task = OwnThread::Task;

@@ -23,7 +23,11 @@ void Janitor::Tick(absl::Duration now) {
   sweeping_ = true;
   auto sweep = std::make_shared<Sweep>();
   sweep->prefix = MediaPrefix(state_.options.fleet);
-  NextPage(std::move(sweep));
+  // Which files may still be named decides what becomes of conditions.
+  files_.Look([this, sweep](const absl::Status& looked) {
+    if (looked.ok()) return Remove(sweep, files_.use().expired, true);
+    sweeping_ = false;
+  });
 }
 
 void Janitor::OnDeleted(const Key& key, const std::string& object) {
@@ -95,9 +99,9 @@ void Janitor::GoOn(const std::shared_ptr<Sweep>& sweep, bool more) {
       {{"removed", sweep->removed}, {"kept", sweep->kept}});
 }
 
-// Conditions of videos that have yet to be rendered.
+// Conditions of videos that have yet to be rendered, and files that requests may still name.
 std::set<std::string> Janitor::Named() const {
-  std::set<std::string> named;
+  std::set<std::string> named = files_.use().conditions;
   for (const auto& [deadline, key] : state_.index.deadlines()) {
     for (const std::string& sha256 : state_.index.FindLive(key)->conditions) {
       for (std::string& name :

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects that nobody can ask for any more go: of videos that have expired or were deleted, of
-// epochs that were overtaken, of conditions that no waiting video names.
+// epochs that were overtaken. So do conditions that no waiting video names and that no caller may
+// name.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/files.h"
 #include "server/front/node/fitness.h"
 #include "server/front/node/node_ports.h"
 #include "server/front/node/node_state.h"
@@ -27,8 +29,13 @@ class Janitor {
  public:
   using Key = FleetState::Key;
   Janitor(const NodeState& state, const NodePorts& ports, ObjectStore* objects, TaskPool* pool,
-          StoreState& store_state)
-      : state_(state), ports_(ports), objects_(objects), pool_(pool), store_state_(store_state) {}
+          StoreState& store_state, Files& files)
+      : state_(state),
+        ports_(ports),
+        objects_(objects),
+        pool_(pool),
+        store_state_(store_state),
+        files_(files) {}
 
   // Time has passed, and the view is complete.
   void Tick(absl::Duration now);
@@ -65,6 +72,7 @@ class Janitor {
   ObjectStore* const objects_;  // null without a store
   TaskPool* const pool_;        // null without a store
   StoreState& store_state_;
+  Files& files_;
   absl::Duration swept_ = -absl::InfiniteDuration();
   bool sweeping_ = false;
 };

@@ -27,9 +27,12 @@ struct NodeOptions {
   Seal seal;                  // of what callers wrote, in log and store
   // The view over a restart, of a node that is alone with its log; empty: it is read anew.
   std::string view_file;
-  std::map<std::string, double> weights;    // shares of tenants; of others 1
-  int deliver_backlog = 32;                 // results that may wait for the fleet's store
-  absl::Duration sweep = absl::Minutes(5);  // between two looks for objects that nobody wants
+  // Where files that callers send ahead of requests are until they are whole; empty: none is taken.
+  std::string uploads_folder;
+  int64_t max_file_bytes = int64_t{64} << 20;  // of one
+  std::map<std::string, double> weights;       // shares of tenants; of others 1
+  int deliver_backlog = 32;                    // results that may wait for the fleet's store
+  absl::Duration sweep = absl::Minutes(5);     // between two looks for objects that nobody wants
   absl::Duration beat = absl::Seconds(1);
   absl::Duration silence = absl::Seconds(5);  // after it a node may be taken over
   absl::Duration lease = absl::Seconds(15);   // cut off or paused for so long it stops its work

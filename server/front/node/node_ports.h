@@ -28,11 +28,12 @@ struct NodePools {
   std::unique_ptr<TaskPool> checks;          // for `reel doctor`
   std::unique_ptr<TaskPool> looks;           // at the broker, for the barrier and the clock
   std::unique_ptr<TaskPool> probes;          // of the disk
+  std::unique_ptr<TaskPool> spool;           // for files on their way in
   std::unique_ptr<MediaFetches> fetches;     // null without a store
 
   // Waits for what runs. Streams may still hold what was fetched.
   void Stop() {
-    for (std::unique_ptr<TaskPool>* pool : {&uploads, &reads, &checks, &looks, &probes}) {
+    for (std::unique_ptr<TaskPool>* pool : {&spool, &uploads, &reads, &checks, &looks, &probes}) {
       pool->reset();
     }
   }

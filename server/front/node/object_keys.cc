@@ -76,6 +76,60 @@ std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& flee
   return keys;
 }
 
+namespace {
+
+// How a key says what a file is.
+struct FileType {
+  std::string_view content_type, word;
+};
+constexpr FileType kFileTypes[] = {
+    {"image/png", "png"}, {"image/jpeg", "jpeg"}, {"image/webp", "webp"}, {"video/mp4", "mp4"},
+    {"audio/wav", "wav"}, {"audio/flac", "flac"}, {"audio/mpeg", "mp3"}};
+// From the hour on in which a file was sent.
+constexpr int64_t kHoursOfFiles = 25;
+
+std::string_view WordOf(std::string_view content_type) {
+  for (const FileType& type : kFileTypes) {
+    if (type.content_type == content_type) return type.word;
+  }
+  return {};
+}
+
+}  // namespace
+
+absl::Time FilePlace::expire_time() const {
+  return absl::FromUnixSeconds((hour + kHoursOfFiles) * 3600);
+}
+
+std::string FilePrefix(const std::string& fleet) { return absl::StrCat(fleet, "/files/"); }
+
+std::string FileKey(const std::string& fleet, const FilePlace& place) {
+  const std::string word(WordOf(place.content_type));
+  if (word.empty()) return "";
+  return absl::StrCat(FilePrefix(fleet), place.tenant, "/", place.name, "/", place.hour, ".",
+                      place.size_bytes, ".", word);
+}
+
+std::optional<FilePlace> ReadFileKey(const std::string& fleet, const std::string& key) {
+  absl::string_view rest = key;
+  if (!absl::ConsumePrefix(&rest, FilePrefix(fleet))) return std::nullopt;
+  const std::vector<std::string> parts = absl::StrSplit(rest, '/');
+  if (parts.size() != 3) return std::nullopt;
+  const std::vector<std::string> facts = absl::StrSplit(parts[2], '.');
+  FilePlace place;
+  place.tenant = parts[0];
+  place.name = parts[1];
+  if (facts.size() != 3 || !absl::SimpleAtoi(facts[0], &place.hour) ||
+      !absl::SimpleAtoi(facts[1], &place.size_bytes)) {
+    return std::nullopt;
+  }
+  for (const FileType& type : kFileTypes) {
+    if (type.word == facts[2]) place.content_type = type.content_type;
+  }
+  if (FileKey(fleet, place) != key) return std::nullopt;
+  return place;
+}
+
 std::optional<MediaPlace> ReadMediaKey(const std::string& fleet, const std::string& key) {
   absl::string_view rest = key;
   if (!absl::ConsumePrefix(&rest, MediaPrefix(fleet))) return std::nullopt;

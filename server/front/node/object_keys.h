@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "server/front/fleet/log_fold.h"
 #include "server/front/fleet/seal.h"
 #include "server/front/fleet/view_video.h"
@@ -58,6 +59,22 @@ std::string ConditionKey(const std::string& fleet, const std::string& tenant,
 // the clear and by its hash.
 std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& fleet,
                                        const std::string& tenant, const std::string& sha256);
+
+// A file that a caller has sent ahead of requests. Its bytes are a condition's; this tells that
+// they are there, and until when: an object beside them whose key says all.
+struct FilePlace {
+  std::string tenant, name;  // as the condition's key has them
+  int64_t hour = 0;          // since 1970, in which it was sent
+  int64_t size_bytes = 0;
+  std::string content_type;
+
+  absl::Time expire_time() const;  // no request may name it afterwards
+};
+std::string FilePrefix(const std::string& fleet);
+// "" where the type is none of a condition's.
+std::string FileKey(const std::string& fleet, const FilePlace& place);
+// nullopt: it is none of the fleet's.
+std::optional<FilePlace> ReadFileKey(const std::string& fleet, const std::string& key);
 
 struct MediaPlace {
   std::string tenant, id;

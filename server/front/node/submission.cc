@@ -205,6 +205,7 @@ void Submission::CheckState(const Shared& attempt) {
 void Submission::Keep(const Shared& attempt) {
   if (attempt->job.spec.source) return CheckState(attempt);
   const auto kept = [this, attempt](const absl::Status& status) {
+    if (ReasonOf(status) == Reason::kFileNotFound) return Refuse(attempt, status);
     if (!status.ok()) {
       return Refuse(attempt,
                     state_.options.alone

@@ -11,6 +11,7 @@
 #include "server/front/rpc/call_door.h"
 #include "server/front/rpc/request_reactor.h"
 #include "server/front/rpc/stream_reactor.h"
+#include "server/front/rpc/upload_call.h"
 
 namespace reel::front {
 namespace {
@@ -31,7 +32,10 @@ class VideoService final : public CallService {
  public:
   VideoService(const CallEnvironment& environment, JobService& jobs, StreamPump& pump,
                const VideoServiceOptions& options)
-      : door_(environment, pump, options.write_stall), jobs_(jobs), options_(options) {
+      : environment_(environment),
+        door_(environment, pump, options.write_stall),
+        jobs_(jobs),
+        options_(options) {
     Take(Method::kGenerateVideo, &VideoService::GenerateVideo);
     Take(Method::kCreateVideo, &VideoService::CreateVideo);
     Take(Method::kGetVideo, &VideoService::GetVideo);
@@ -41,6 +45,7 @@ class VideoService final : public CallService {
     Take(Method::kDeleteVideo, &VideoService::DeleteVideo);
     Take(Method::kDownloadVideo, &VideoService::DownloadVideo);
     Take(Method::kEstimateVideo, &VideoService::EstimateVideo);
+    Take(Method::kUploadFile, &VideoService::UploadFile);
   }
 
  private:
@@ -173,6 +178,12 @@ class VideoService final : public CallService {
         });
   }
 
+  Reactor<v1::UploadFileResponse>* UploadFile(Context* context) {
+    auto* const call = new UploadCall(environment_, *context, jobs_);
+    call->Await();
+    return call;
+  }
+
   // A unary call on the one video that its request names: `serve(reach, id, pending)`.
   template <typename Request, typename Response, typename ServeVideo>
   UnaryCall<Response>* OfVideo(Context* context, Method method, ServeVideo serve) {
@@ -221,6 +232,7 @@ class VideoService final : public CallService {
     });
   }
 
+  const CallEnvironment environment_;
   const CallDoor door_;
   JobService& jobs_;
   const VideoServiceOptions options_;

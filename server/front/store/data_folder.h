@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder that holds everything that outlives the process: reel.db, media/, conditions/ and
-// LOCK. A server of a fleet has fleet.db, one that is alone log.db and objects/.
+// The folder that holds everything that outlives the process: reel.db, media/, conditions/,
+// uploads/ and LOCK. A server of a fleet has fleet.db, one that is alone log.db and objects/.
 #pragma once
 
 #include <atomic>
@@ -31,6 +31,8 @@ class DataFolder {
   std::string fleet_view_path() const { return path_ + "/fleet.db"; }
   std::string log_path() const { return path_ + "/log.db"; }
   std::string objects_path() const { return path_ + "/objects"; }
+  // Of files on their way in, none of which outlives the process.
+  std::string uploads_path() const { return path_ + "/uploads"; }
 
  private:
   DataFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

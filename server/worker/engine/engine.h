@@ -57,7 +57,7 @@ struct EngineOptions {
   std::shared_ptr<model::CountedMemory> counted = nullptr;
   int encoder_threads = 0;  // of a video; 0: as many as the machine has cores, up to 16
   // The limits that specs were resolved with; the front uses the same.
-  model::RequestLimits limits = {};
+  model::RequestLimits limits = model::AdmittedLimits();
 };
 
 // Commands, carried out in their order.

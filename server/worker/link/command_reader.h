@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/pass_state.h"
+#include "model/resolve.h"
 #include "reel/worker/v1/worker.pb.h"
 #include "server/worker/engine/engine.h"
 
@@ -19,8 +20,9 @@ namespace reel::worker {
 // Confined to the reading thread.
 class CommandReader {
  public:
-  // The bound for pixels that wait for their Assign, over all jobs. The front sends much less.
-  static constexpr int64_t kMaxWaitingBytes = 64 << 20;
+  // The bound for conditions that wait for their Assign, over all jobs. The front sends a job's
+  // and its Assign without others in between.
+  static constexpr int64_t kMaxWaitingBytes = model::kMostFileBytes + (int64_t{4} << 20);
   // The same of states. The front sends a job's state and its Assign without others in between.
   static constexpr int64_t kMaxStateBytes = model::PassState::kMostFileBytes;
 

@@ -129,7 +129,7 @@ WALLS = [
     (r"server/front/objects/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/secret_files\.h",
                                                 r"server/front/workers/file_descriptor\.h"], {"absl", "curl"}),
     # The only folder that joins a fleet's log with this server's jobs; it knows no broker.
-    (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/objects/object_store\.h", r"server/front/workers/worker_pool\.h",
+    (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/(file_spool|inbox)\.h", r"server/front/objects/object_store\.h", r"server/front/workers/worker_pool\.h",
                                                   r"server/front/fleet/(fleet_view|log_\w+|node_table|seal|subjects|view_video)\.h"], {"absl"}),
     # Other nodes by what they serve to each other.
     (r"server/front/peers/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/node/peer_port\.h", r"server/front/config/\w+\.h",
@@ -144,7 +144,7 @@ WALLS = [
      {"absl", "prometheus"}),
     (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/\w+\.h",
                                              r"server/front/jobs/(job_observer|video)\.h"], {"absl", "curl", "json"}),
-    (r"server/front/http/(door_(connection|server)|http_(server|stream))\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",
+    (r"server/front/http/(door_(connection|intake|server)|http_(server|stream))\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",
       r"server/front/workers/file_descriptor\.h"], {"absl", "asio"}),
     (r"server/front/http/", SERVER_BASE + API + GROUND_FLOOR +
      [r"server/front/config/\w+\.h", r"server/front/jobs/job(_service)?\.h", r"server/front/workers/file_descriptor\.h"],

@@ -282,8 +282,13 @@ TEST(Resolve, ChecksConditions) {
                           Violation("conditions[1].frame_index", "nearest: 0")));
   EXPECT_THAT(With([&](auto& s) { s.conditions.assign(5, image(0, 1)); }),
               ElementsAre(Violation("conditions", "nearest: 4")));
-  EXPECT_THAT(With([&](auto& s) { s.conditions.assign(2, image(0, 2'000'000)); }),
+  Condition sent;
+  sent.bytes = std::make_shared<const std::string>(2'000'000, 'x');
+  EXPECT_THAT(With([&](auto& s) { s.conditions.assign(2, sent); }),
               ElementsAre(Violation("conditions", "4000000 bytes together")));
+  // Of what is not in the message.
+  EXPECT_THAT(With([&](auto& s) { s.conditions.assign(2, image(0, 40'000'000)); }),
+              ElementsAre(Violation("conditions", "files of 80000000 bytes together")));
   EXPECT_THAT(With([&](auto& s) {
                 s.conditions = {image(0, 1)};
                 s.conditions[0].strength = 1.5;

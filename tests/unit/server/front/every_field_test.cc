@@ -83,6 +83,7 @@ void DumpJobs(const JobOptions& jobs, Dump& dump) {
   }
   dump.Line(jobs.max_backlog_seconds, jobs.max_queued_jobs, jobs.fill_rows, jobs.fifo);
   dump.Line(jobs.default_timeout, jobs.max_timeout, jobs.heartbeat, jobs.keep);
+  dump.Line(jobs.limits.max_file_bytes);
   dump.Line(static_cast<int>(jobs.state.keep), jobs.state.max_age, jobs.state.max_bytes);
 }
 
@@ -97,7 +98,7 @@ void DumpPool(const WorkerPoolOptions& pool, Dump& dump) {
 
 void DumpFleet(const NodeOptions& node, const absl::StatusOr<FleetLogOptions>& log, Dump& dump) {
   dump.Line(node.node, node.address, node.gateway, node.beat, node.silence, node.lease,
-            node.max_clock_skew, node.deliver_backlog);
+            node.max_clock_skew, node.deliver_backlog, node.max_file_bytes);
   dump.Line(log.status().ToString());
   if (!log.ok()) return;
   dump.Line(log->urls, log->user, log->password, log->ca_file, log->certificate_file, log->key_file,

@@ -51,6 +51,7 @@ class Member : public Harness {
     node.sweep = kSweep;
     node.seal = seal;
     node.view_file = folder.File(has_own_log ? "log.db" : "fleet.db");
+    node.uploads_folder = folder.File("uploads");
     node.alone = has_own_log;
     SharedStore shared{objects, nullptr};
     if (!has_own_log) {

@@ -97,6 +97,15 @@ class Caller {
     const grpc::Status status = server_.video().EstimateVideo(&context, request, &response);
     return TextOf(status) + (status.ok() ? Quoted() : "");
   }
+  std::string Upload(const v1::UploadFileRequest& request) {
+    v1::UploadFileResponse response;
+    grpc::ClientContext context;
+    auto writer = server_.video().UploadFile(&context, &response);
+    writer->Write(request);
+    writer->WritesDone();
+    const grpc::Status status = writer->Finish();
+    return TextOf(status) + response.file().name();
+  }
   std::string List(const v1::ListVideosRequest& request) {
     v1::ListVideosResponse response;
     grpc::ClientContext context;
@@ -170,6 +179,9 @@ std::map<std::string, Row> Rows() {
       kSpec, [](Caller& caller, const auto& request) { return caller.Create(request); });
   rows["EstimateVideo"] = RowOf<v1::EstimateVideoRequest>(
       kSpec, [](Caller& caller, const auto& request) { return caller.Estimate(request); });
+  rows["UploadFile"] = RowOf<v1::UploadFileRequest>(
+      "size_bytes: 5 data: '12345'",
+      [](Caller& caller, const auto& request) { return caller.Upload(request); });
   rows["ListVideos"] = RowOf<v1::ListVideosRequest>(
       "", [](Caller& caller, const auto& request) { return caller.List(request); });
   rows["WatchVideo"] = RowOf<v1::WatchVideoRequest>(
