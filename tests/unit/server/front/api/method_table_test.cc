@@ -58,10 +58,10 @@ TEST(MethodTable, OnlyProbesNeedNoToken) {
 
 TEST(MethodTable, WhatChangesSomethingOrTellsOfOtherServersNeedsMoreThanAViewer) {
   for (const MethodRow& row : AllMethods()) {
-    const bool changes = row.name == "GenerateVideo" || row.name == "CreateVideo" ||
-                         row.name == "CancelVideo" || row.name == "DeleteVideo" ||
-                         row.name == "LoadModel" || row.name == "UnloadModel" ||
-                         row.name == "RestoreWorker" || row.name == "CheckFleet";
+    const bool changes =
+        row.name == "GenerateVideo" || row.name == "CreateVideo" || row.name == "CancelVideo" ||
+        row.name == "DeleteVideo" || row.name == "LoadModel" || row.name == "UnloadModel" ||
+        row.name == "RestoreWorker" || row.name == "CheckFleet" || row.name == "UploadFile";
     const bool tells_of_others = row.name == "GetFleet";
     EXPECT_EQ(row.role.value_or(Role::kViewer) >= Role::kUser, changes || tells_of_others)
         << row.name;
