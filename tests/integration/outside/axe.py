@@ -61,7 +61,8 @@ def main():
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
             page.wait("byId('recent').children.length > 0")
             look(page, axe, f"{width} px, a video, all open")
-            for name, content in (("first.png", photograph()), ("last.mp4", b"no clip"), ("last.png", photograph()), ("song.wav", tone())):
+            # The refusal comes last: the next file takes it away.
+            for name, content in (("first.png", photograph()), ("last.png", photograph()), ("song.wav", tone()), ("last.mp4", b"no clip")):
                 drop(page, name, content)
             page.wait("pins.length === 3 && byId('line-error').textContent")
             page.evaluate("showError({ message: 'x', violations: [{ field: 'spec.conditions[2].audio', description: 'is too short' }] }, false)")
