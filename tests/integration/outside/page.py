@@ -214,9 +214,11 @@ def check_origin():
         page.evaluate("byId('origin-forget').click()")
         assert page.evaluate("[byId('origin').hidden, spec().sound]") == [True, None]
         for data in ("'no film'", "new Uint8Array(64)", "'\\0\\0\\0\\x08ftyp\\0\\0\\0\\x08moof'"):
-            page.evaluate("byId('refusal').textContent = ''")
+            page.evaluate("byId('file-error').textContent = ''")
             page.evaluate(f"({drop})('other.mp4', {data})")
-            page.wait("byId('refusal').textContent.startsWith('other.mp4: it does not say')")
+            page.wait("byId('file-error').textContent.startsWith('other.mp4: it does not say')")
+        page.evaluate("estimate()")
+        assert page.evaluate("byId('file-error').textContent"), "an estimate took a file's refusal away"
         assert page.errors == [], page.errors
 
 

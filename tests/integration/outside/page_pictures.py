@@ -232,7 +232,7 @@ def check_choice(page):
     choose_model(page, "plain")
     page.wait("byId('line-row').hidden && !spec().conditions")
     drop(page, "sunset.png", photograph())
-    page.wait("byId('refusal').textContent.startsWith('sunset.png: this model takes no pictures')")
+    page.wait("byId('file-error').textContent.startsWith('sunset.png: this model takes no pictures')")
     choose_model(page, "testcard")
     page.wait("!byId('line-row').hidden && spec().conditions.length === 1")
 

@@ -103,7 +103,7 @@ async function pinNow(file, place) {
     if (!byId('prompt').value) byId('prompt').focus();
     estimateSoon();
   } catch (error) {
-    byId(byId('line-row').hidden ? 'refusal' : 'line-error').textContent = `${file.name}: ${error.message}`;
+    byId(byId('line-row').hidden ? 'file-error' : 'line-error').textContent = `${file.name}: ${error.message}`;
   }
 }
 
@@ -233,6 +233,11 @@ async function takeDropped(file, place) {
   return takeFile(file);
 }
 
+// Of the file before; estimates leave them.
+function clearFileErrors() {
+  for (const place of ['line-error', 'file-error']) byId(place).textContent = '';
+}
+
 const isFile = (one) => one.kind === 'file';
 const lineOf = (event) => event.target.closest?.('[data-place]')?.dataset.place;
 document.addEventListener('dragover', (event) => { if ([...event.dataTransfer.items].some(isFile)) event.preventDefault(); });
@@ -240,14 +245,14 @@ document.addEventListener('drop', async (event) => {
   const files = [...event.dataTransfer.items].filter(isFile).map((one) => one.getAsFile());
   if (!files.length) return;
   event.preventDefault();
-  byId('line-error').textContent = '';
+  clearFileErrors();
   const place = lineOf(event);
   for (const [at, file] of files.entries()) await takeDropped(file, at ? undefined : place);
 });
 for (const input of document.querySelectorAll('[data-place] input')) {
   input.addEventListener('change', async () => {
     const [file] = input.files;
-    byId('line-error').textContent = '';
+    clearFileErrors();
     if (file) await pin(file, lineOf({ target: input }));
     input.value = '';
   });

@@ -37,6 +37,7 @@ function camelCased(value, depth = 0) {
 // Fills the form with the request of a file. What the form does not show stays as it is there.
 async function takeFile(file) {
   clearErrors();
+  byId('file-error').textContent = '';
   try {
     const text = await originText(file);
     if (text === null) throw new Error('it does not say how it was made (reel generate --origin spec)');
@@ -47,7 +48,7 @@ async function takeFile(file) {
     originFile = file;
     showOrigin(camelCased(found.spec), file.name);
   } catch (error) {
-    byId('refusal').textContent = `${file.name}: ${error.message}`;
+    byId('file-error').textContent = `${file.name}: ${error.message}`;
   }
 }
 

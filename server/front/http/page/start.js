@@ -45,6 +45,7 @@ for (const id of FIELDS) {
 byId('ask').addEventListener('input', estimateSoon);
 byId('ask').addEventListener('submit', async (event) => {
   event.preventDefault();
+  clearFileErrors();
   if (pins.length) await knowLength();
   if (count() > 1) makeRow(spec(), count()); else make(spec());
 });
