@@ -146,6 +146,17 @@ absl::Status MakeInvalid(Reason reason, const std::vector<model::FieldViolation>
   return MakeError(reason, message, details);
 }
 
+absl::Status MakeOverQuota(Reason reason, const std::string& subject, std::string_view what,
+                           QuotaUse use, std::optional<absl::Duration> retry_after) {
+  ErrorDetails details;
+  details.metadata = {{"limit", absl::StrCat(use.limit)}, {"value", absl::StrCat(use.value)}};
+  details.quota_subject = subject;
+  details.quota_description = absl::StrCat(absl::string_view(what.data(), what.size()), ": ",
+                                           use.value, ", the limit is ", use.limit);
+  details.retry_after = retry_after;
+  return MakeError(reason, details.quota_description, details);
+}
+
 absl::Status WithNote(const absl::Status& error, std::string_view note,
                       const std::map<std::string, std::string>& metadata) {
   const absl::string_view added(note.data(), note.size());

@@ -3,6 +3,7 @@
 // sends. This header needs no protobuf, so that every folder of the server can make one.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,14 @@ absl::Status MakeError(Reason reason, std::string_view message, const ErrorDetai
 // "The request is invalid: N violations" with all of them, in one status. `violations` is not
 // empty.
 absl::Status MakeInvalid(Reason reason, const std::vector<model::FieldViolation>& violations);
+
+// How much of a quota is used.
+struct QuotaUse {
+  int64_t value = 0, limit = 0;
+};
+// "`what`: value, the limit is limit". `subject`: "tenant:" and its name, or "server".
+absl::Status MakeOverQuota(Reason reason, const std::string& subject, std::string_view what,
+                           QuotaUse use, std::optional<absl::Duration> retry_after = {});
 
 // The same error, its message followed by `note`, whose variables are in `metadata`.
 absl::Status WithNote(const absl::Status& error, std::string_view note,

@@ -15,14 +15,8 @@ namespace {
 constexpr absl::Duration kTryAgain = absl::Seconds(5);
 
 absl::Status Refuse(const std::string& tenant, int most) {
-  ErrorDetails details;
-  const std::string text =
-      absl::StrCat("The tenant has too many open streams: ", most, ", the limit is ", most);
-  details.metadata = {{"limit", absl::StrCat(most)}, {"value", absl::StrCat(most)}};
-  details.quota_subject = "tenant:" + tenant;
-  details.quota_description = text;
-  details.retry_after = kTryAgain;
-  return MakeError(Reason::kTenantQuota, text, details);
+  return MakeOverQuota(Reason::kTenantQuota, "tenant:" + tenant,
+                       "The tenant has too many open streams", {most, most}, kTryAgain);
 }
 
 }  // namespace

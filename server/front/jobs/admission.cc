@@ -303,14 +303,8 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
                                    const Load& load) const {
   const TenantOptions& tenant = TenantOf(options_, job.tenant);
   const auto refuse = [&](std::string_view what, int64_t value, int64_t limit) {
-    ErrorDetails details;
-    details.metadata = {{"limit", absl::StrCat(limit)}, {"value", absl::StrCat(value)}};
-    details.quota_subject = "tenant:" + job.tenant;
-    const std::string text = absl::StrCat(absl::string_view(what.data(), what.size()), ": ", value,
-                                          ", the limit is ", limit);
-    details.quota_description = text;
-    details.retry_after = absl::Seconds(30);
-    return MakeError(Reason::kTenantQuota, text, details);
+    return MakeOverQuota(Reason::kTenantQuota, "tenant:" + job.tenant, what, {value, limit},
+                         absl::Seconds(30));
   };
   if (load.tenant_jobs >= tenant.max_jobs) {
     return refuse("The tenant has too many queued and running jobs", load.tenant_jobs,

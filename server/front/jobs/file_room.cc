@@ -8,18 +8,12 @@ namespace reel::front {
 
 absl::Status CheckDisk(const DiskUsage& disk) {
   if (!disk.full()) return absl::OkStatus();
-  const std::string text = absl::StrCat(
+  const std::string what =
       disk.left_free_bytes == 0
           ? "The stored results have reached their limit"
           : absl::StrCat("The disk for results has only the ", disk.left_free_bytes >> 20,
-                         " MiB left that are kept free; stored bytes"),
-      ": ", disk.stored_bytes, ", the limit is ", disk.limit_bytes);
-  ErrorDetails details;
-  details.metadata = {{"limit", absl::StrCat(disk.limit_bytes)},
-                      {"value", absl::StrCat(disk.stored_bytes)}};
-  details.quota_subject = "server";
-  details.quota_description = text;
-  return MakeError(Reason::kStoreFull, text, details);
+                         " MiB left that are kept free; stored bytes");
+  return MakeOverQuota(Reason::kStoreFull, "server", what, {disk.stored_bytes, disk.limit_bytes});
 }
 
 absl::Status CheckFileRoom(const std::string& tenant, int64_t bytes, const TenantBytes& account,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostComing = 64, kMostComingOfTenant = 16;
 constexpr absl::Duration kBetweenFileLooks = absl::Minutes(1);
-// Beyond the time of which callers are told: no request that names it is under way any more.
+// Beyond the expiry that callers are told, so that requests under way can still use the file.
 constexpr absl::Duration kGrace = absl::Hours(1);
 
 absl::Status Busy() {
@@ -27,17 +27,12 @@ absl::Status Busy() {
 }
 
 absl::Status TooManyOfTenant(const std::string& tenant, int count) {
-  ErrorDetails details;
-  details.metadata = {{"value", absl::StrCat(count)}, {"limit", absl::StrCat(kMostComingOfTenant)}};
-  details.quota_subject = "tenant:" + tenant;
-  details.retry_after = absl::Seconds(1);
-  const std::string text = absl::StrCat("The tenant has too many files on their way in: ", count,
-                                        ", the limit is ", kMostComingOfTenant);
-  details.quota_description = text;
-  return MakeError(Reason::kTenantQuota, text, details);
+  return MakeOverQuota(Reason::kTenantQuota, "tenant:" + tenant,
+                       "The tenant has too many files on their way in",
+                       {count, kMostComingOfTenant}, absl::Seconds(1));
 }
 
-// What the store says of itself, as callers hear it.
+// An error of the store as callers see it.
 absl::Status StoreError(const absl::Status& status, bool alone) {
   if (status.ok() || ReasonOf(status)) return status;
   return alone ? NotWritten(status) : FleetUnavailable("The fleet's store does not take files");
@@ -69,7 +64,8 @@ absl::Status FileShelf::Put(const FileSpool& spool, const FileSpool::Whole& whol
   return store.PutBytes(key, sealed, whole.content_type);
 }
 
-// The one that lives longest. Who took it may have had another key, or none.
+// The upload that expires last. The server that took it may have sealed it with another key, or
+// not.
 absl::StatusOr<FilePlace> FileShelf::Find(const std::string& sha256, absl::Time now) const {
   std::optional<FilePlace> found;
   for (const std::string& key : ConditionKeys(options.seal, options.fleet, tenant, sha256)) {
@@ -190,14 +186,14 @@ class Files::Upload final : public FileUpload {
     const int64_t hour = absl::ToUnixSeconds(parts.clock.Wall()) / 3600;
     const absl::Status put =
         FileShelf{parts.store, parts.options, parts.tenant}.Put(spool, whole, hour);
-    // A disk of one's own that is full is looked through all the same, for what may go.
+    // A server's own disk may be full: files are then still looked through, to remove expired ones.
     if (put.ok() || !parts.options.alone) parts.store_state.Note(put);
     REEL_RETURN_IF_ERROR(StoreError(put, parts.options.alone));
     parts.place->stored = true;
     FilePlace place;
     place.hour = hour;
-    return UploadedFile{absl::StrCat("files/", whole.sha256), spool.size(), whole.content_type,
-                        place.expire_time()};
+    return UploadedFile{std::string(kFileNamePrefix) + whole.sha256, spool.size(),
+                        whole.content_type, place.expire_time()};
   }
 
   const std::shared_ptr<FileSpool> spool_;
@@ -270,7 +266,7 @@ void Files::Begin(const std::string& tenant, int64_t size,
                   Answer<std::unique_ptr<FileUpload>> done) {
   if (const absl::Status refused = Takes(tenant, size); !refused.ok()) return done(refused);
   std::shared_ptr<Place> place = PlaceFor(tenant, size);
-  // With those that are not whole yet, and so in no account.
+  // Together with unfinished uploads, which no account counts yet.
   ports_.jobs.CheckFile(
       tenant, ComingBytes(tenant),
       ports_.thread.Here<absl::Status>([this, tenant, size, place = std::move(place),
@@ -296,7 +292,7 @@ void Files::Open(const std::string& tenant, int64_t size, std::shared_ptr<Place>
 }
 
 void Files::Describe(NewJob job, Answer<NewJob> done) {
-  // Whoever takes the request refuses it.
+  // Refused where the request is taken.
   if (objects_ == nullptr) return done(std::move(job));
   auto shared = std::make_shared<decltype(done)>(std::move(done));
   auto described =

@@ -87,6 +87,17 @@ TEST(Error, NamesEveryViolationAtOnce) {
                                  Pair("spec.num_frames", HasSubstr("8k + 1"))));
 }
 
+TEST(Error, ToldOfAUsedQuotaSaysWhoseItIsAndHowMuchIsUsed) {
+  const absl::Status status = MakeOverQuota(Reason::kTenantQuota, "tenant:a", "Too many files",
+                                            {.value = 16, .limit = 8}, absl::Seconds(1));
+  EXPECT_EQ(status.message(), "Too many files: 16, the limit is 8");
+  EXPECT_EQ(ReasonOf(status), Reason::kTenantQuota);
+  EXPECT_EQ(RetryAfterOf(status), absl::Seconds(1));
+  const absl::Status full = MakeOverQuota(Reason::kStoreFull, "server", "Full", {8, 8});
+  EXPECT_EQ(RetryAfterOf(full), std::nullopt);
+  EXPECT_THAT(SerializeError(full), ::testing::HasSubstr("server"));
+}
+
 TEST(Error, StaysBelowWhatSurvivesAsMetadata) {
   std::vector<model::FieldViolation> many;
   for (int i = 0; i < 500; ++i) {
