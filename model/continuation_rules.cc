@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kernels/base/digest/sha256.h"
 #include "model/held_stretch.h"
 #include "model/pass_work.h"
 #include "model/utf8.h"
@@ -16,15 +17,8 @@
 namespace reel::model {
 namespace {
 
-constexpr size_t kSha256Digits = 64;
 constexpr char kPromote[] = "source.promote";
 constexpr double kMostSeconds = 86'400;
-
-bool IsSha256(const std::string& text) {
-  return text.size() == kSha256Digits && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
 
 // The names of presets that make several passes, or of those that make one.
 std::string PresetsOf(const ModelCard& card, bool several) {
@@ -186,7 +180,7 @@ void CheckSource(const GenerationSpec& spec, ViolationList& out) {
   }
   if (spec.is_retake()) CheckRetakeAlone(spec.source->retake, out);
   const std::string& sha256 = spec.source->state_sha256;
-  if (!sha256.empty() && !IsSha256(sha256)) {
+  if (!sha256.empty() && !IsSha256Hex(sha256)) {
     out.Add("source.state_sha256", absl::StrCat("is not 64 digits of lower-case hex, but ",
                                                 sha256.size(), " bytes; nearest: leave it out"));
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace reel {
 
@@ -33,5 +34,12 @@ class Sha256 {
 
 Sha256Digest Sha256Of(std::string_view bytes);
 std::string Sha256Hex(std::string_view bytes);  // lower case
+
+// Whether a text is one as Hex() writes it.
+inline bool IsSha256Hex(std::string_view text) {
+  constexpr size_t kDigits = 2 * std::tuple_size_v<Sha256Digest>;
+  return text.size() == kDigits &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 }  // namespace reel

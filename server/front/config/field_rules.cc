@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "kernels/base/digest/sha256.h"
 #include "kernels/base/program/nearest_name.h"
 #include "reel/config/v1/rules.pb.h"
 #include "server/convert/proto_duration.h"
@@ -61,10 +62,6 @@ bool IsOrigin(const std::string& text) {
          !absl::EndsWith(text, "/");
 }
 
-bool IsSha256(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 std::string Unless(bool fits, const std::string& rule, const std::string& text) {
   return fits ? "" : absl::StrCat("must be ", rule, ": '", text, "'");
 }
@@ -92,7 +89,7 @@ std::string WrongFormat(config::v1::Format format, const std::string& text, int 
     case config::v1::FORMAT_COLLECTOR:
       return std::string(ParseCollectorAddress(text).status().message());
     case config::v1::FORMAT_SHA256:
-      return Unless(IsSha256(text), "64 lower-case hex digits", text);
+      return Unless(IsSha256Hex(text), "64 lower-case hex digits", text);
     case config::v1::FORMAT_BUCKET:
       return Unless(IsBucket(text), "3 to 63 of a-z, 0-9, '.' and '-'", text);
     case config::v1::FORMAT_REGION:

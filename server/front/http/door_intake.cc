@@ -17,7 +17,6 @@ namespace reel::front {
 namespace {
 
 constexpr size_t kFilePieceBytes = 256 << 10;
-constexpr std::chrono::minutes kLongestUpload(15);
 constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // An answer, and who waits for it on the loop's thread.
@@ -95,7 +94,8 @@ absl::Status FileIntake::NotInTime() {
 
 FileIntake::Awaitable<absl::StatusOr<std::string>> FileIntake::ReadPiece(int64_t left) {
   if (buffer_.size() == 0) {
-    if (std::chrono::steady_clock::now() - began_ > kLongestUpload) co_return NotInTime();
+    if (absl::FromChrono(std::chrono::steady_clock::now() - began_) > kLongestUpload)
+      co_return NotInTime();
     stream_.Limit(patience_);
     HttpStream::ErrorCode code;
     const size_t most = std::min(kFilePieceBytes, static_cast<size_t>(left));

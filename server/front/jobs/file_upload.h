@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is sent ahead of the requests that name it: on its way in, piece by piece.
+// The upload of a file, in pieces. Later requests name the file.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,17 +10,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "kernels/base/digest/sha256.h"
 
 namespace reel::front {
 
-// What begins the names of such files; their hash follows, 64 lower-case hexadecimal digits.
+// A file's name is this and its SHA-256 (Sha256Hex).
 inline constexpr std::string_view kFileNamePrefix = "files/";
 inline bool IsFileName(std::string_view name) {
-  constexpr size_t kHashDigits = 64;
-  return name.starts_with(kFileNamePrefix) && name.size() == kFileNamePrefix.size() + kHashDigits &&
-         std::all_of(name.begin() + kFileNamePrefix.size(), name.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return name.starts_with(kFileNamePrefix) && IsSha256Hex(name.substr(kFileNamePrefix.size()));
 }
+
+// An upload that takes longer is given up.
+inline constexpr absl::Duration kLongestUpload = absl::Minutes(15);
 
 // As the caller may name it from then on.
 struct UploadedFile {
@@ -31,15 +31,15 @@ struct UploadedFile {
   absl::Time expire_time;
 };
 
-// One file. Used by one thread at a time, and not before the answer to what came last. Who gives it
-// up leaves nothing of it.
+// One upload. Used by one thread at a time; each call waits for the answer to the one before.
+// Destroyed before the end it leaves nothing behind.
 class FileUpload {
  public:
   virtual ~FileUpload() = default;
   // `done` comes on another thread, when the bytes are out of memory. An error is the end.
   virtual void Append(std::string bytes, absl::AnyInvocable<void(absl::Status)> done) = 0;
-  // That was all. It is stored before `done` comes, likewise. `sha256`: what the caller says of the
-  // whole; empty: nothing.
+  // Stores the file, then calls `done` on another thread. `sha256`: that the caller expects; empty:
+  // none.
   virtual void Finish(std::string sha256,
                       absl::AnyInvocable<void(absl::StatusOr<UploadedFile>)> done) = 0;
 };

@@ -17,8 +17,6 @@ namespace reel::front {
 class UploadCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, v1::UploadFileResponse>,
                          private UnsentRequest {
  public:
-  static constexpr absl::Duration kLongestUpload = absl::Minutes(15);
-
   // `jobs` outlives it.
   UploadCall(const CallEnvironment& environment, grpc::CallbackServerContext& server_context,
              JobService& jobs)

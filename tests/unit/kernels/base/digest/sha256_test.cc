@@ -38,5 +38,14 @@ TEST(Sha256, GivesTheSameAsBytes) {
   EXPECT_EQ(digest[31], 0xAD);
 }
 
+TEST(Sha256, IsToldFromOtherTextsByItsDigits) {
+  const std::string hash = Sha256Hex("abc");
+  EXPECT_TRUE(IsSha256Hex(hash));
+  EXPECT_FALSE(IsSha256Hex(hash.substr(1)));
+  EXPECT_FALSE(IsSha256Hex(hash + "0"));
+  EXPECT_FALSE(IsSha256Hex("A" + hash.substr(1)));
+  EXPECT_FALSE(IsSha256Hex("g" + hash.substr(1)));
+}
+
 }  // namespace
 }  // namespace reel
