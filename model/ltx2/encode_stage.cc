@@ -43,15 +43,6 @@ at::Generator GeneratorOf(const GenerationSpec& spec, uint64_t offset = 0) {
   return at::detail::createCPUGenerator((spec.seed.value_or(0) & kSeedBits) + offset);
 }
 
-Texts Joined(const std::vector<Texts>& rows) {
-  std::vector<at::Tensor> video, audio;
-  for (const Texts& row : rows) {
-    video.push_back(row.video);
-    audio.push_back(row.audio);
-  }
-  return {at::cat(video), at::cat(audio)};
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
@@ -240,9 +231,8 @@ absl::Status EncodeStage::ReadText(Ltx2Generation& mine, const Ops& ops) const {
   const size_t row = mine.connected.size();
   const bool is_prompt = row + 1 == mine.unread.size();
   const int length = mine.spec.max_text_tokens;
-  const BeginToken begin = MarksBeginnings(mine.spec) ? BeginToken::kAlways : BeginToken::kAsStored;
   REEL_ASSIGN_OR_RETURN(const ConnectedPrompt prompt,
-                        model_.prompts.Encode(ops, mine.unread[row], length, begin));
+                        model_.prompts.EncodeFor(mine.spec, ops, mine.unread[row]));
   AddText(is_prompt ? TextRole::kPrompt : TextRole::kNegativePrompt, prompt.summary, length,
           mine.texts);
   mine.connected.push_back(prompt.texts);

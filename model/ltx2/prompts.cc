@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_plan.h"
+#include "model/ltx2/presets.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -35,6 +35,15 @@ std::string_view Stripped(std::string_view text) {
     text.remove_suffix(at->size());
   }
   return text;
+}
+
+Texts Joined(const std::vector<Texts>& rows) {
+  std::vector<at::Tensor> video, audio;
+  for (const Texts& row : rows) {
+    video.push_back(row.video);
+    audio.push_back(row.audio);
+  }
+  return {at::cat(video), at::cat(audio)};
 }
 
 absl::Status Prompts::CheckLength(int length) const {
@@ -66,6 +75,12 @@ absl::StatusOr<ConnectedPrompt> Prompts::Encode(const Ops& ops, const std::strin
   memory_.Remember(key, prompt,
                    static_cast<int64_t>(prompt.texts.video.nbytes() + prompt.texts.audio.nbytes()));
   return prompt;
+}
+
+absl::StatusOr<ConnectedPrompt> Prompts::EncodeFor(const GenerationSpec& resolved, const Ops& ops,
+                                                   const std::string& text) {
+  return Encode(ops, text, resolved.max_text_tokens,
+                MarksBeginnings(resolved) ? BeginToken::kAlways : BeginToken::kAsStored);
 }
 
 }  // namespace reel::model::ltx2

@@ -8,10 +8,12 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/generation_spec.h"
 #include "model/ltx2/connectors.h"
 #include "model/pipeline.h"
 #include "model/text/gemma_encoder.h"
@@ -29,6 +31,9 @@ struct ConnectedPrompt {
   TextSummary summary;
 };
 
+// The rows of each stream in one tensor.
+Texts Joined(const std::vector<Texts>& rows);
+
 // Confined to the engine thread.
 class Prompts {
  public:
@@ -45,6 +50,9 @@ class Prompts {
   // computed by Gemma, at the places that they have behind padding.
   absl::StatusOr<ConnectedPrompt> Encode(const Ops& ops, const std::string& text, int length,
                                          BeginToken begin = BeginToken::kAsStored);
+  // The same, as the resolved request's settings have it.
+  absl::StatusOr<ConnectedPrompt> EncodeFor(const GenerationSpec& resolved, const Ops& ops,
+                                            const std::string& text);
 
   int64_t parameters() const { return encoder_.parameters() + connectors_.parameters(); }
   int64_t bytes() const { return encoder_.bytes() + connectors_.bytes(); }

@@ -8,13 +8,13 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/random.h"
 #include "model/ltx2/conditioning.h"
-#include "model/ltx2/presets.h"
 
 namespace reel::model::ltx2 {
 
 namespace {
 
-// The texts of a generation that has begun, which the model mostly remembers, by other adapters.
+// Prepares the texts of a generation that has begun by other adapters. The model mostly remembers
+// their encodings.
 absl::StatusOr<PreparedTexts> PreparedAgain(const Ops& ops, Ltx2Model& model,
                                             const Ltx2Generation& mine,
                                             const AppliedAdapters& adapters) {
@@ -22,16 +22,13 @@ absl::StatusOr<PreparedTexts> PreparedAgain(const Ops& ops, Ltx2Model& model,
   std::vector<std::string> texts = {spec.prompt};
   const bool has_negative = mine.state.texts.video.tokens.size(0) > 1;
   if (has_negative) texts.insert(texts.begin(), spec.negative_prompt.value_or(""));
-  const BeginToken begin = MarksBeginnings(spec) ? BeginToken::kAlways : BeginToken::kAsStored;
-  std::vector<at::Tensor> video, audio;
+  std::vector<Texts> rows;
   for (const std::string& text : texts) {
-    REEL_ASSIGN_OR_RETURN(const ConnectedPrompt prompt,
-                          model.prompts.Encode(ops, text, spec.max_text_tokens, begin));
-    video.push_back(prompt.texts.video);
-    audio.push_back(prompt.texts.audio);
+    REEL_ASSIGN_OR_RETURN(const ConnectedPrompt prompt, model.prompts.EncodeFor(spec, ops, text));
+    rows.push_back(prompt.texts);
   }
   const at::Tensor scales = PlaceAdapters(model.adapter_shelf.get(), adapters);
-  return Prepare(ops.WithAdapters(scales), model.transformer, {at::cat(video), at::cat(audio)});
+  return Prepare(ops.WithAdapters(scales), model.transformer, Joined(rows));
 }
 
 }  // namespace
