@@ -65,6 +65,9 @@ class Caller {
 
 // A small clip of that many steps.
 v1::VideoSpec Steps(const std::string& prompt, int steps);
+// A clip that another video can be a refinement of, and the request for that, without the clip.
+v1::VideoSpec ClipSpec();
+v1::VideoSpec RefinementSpec();
 // The reason in the video's error.
 std::string ErrorOf(const v1::Video& video);
 std::vector<std::string> NamesOf(const std::vector<v1::Video>& videos);

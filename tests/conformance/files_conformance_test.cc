@@ -24,24 +24,6 @@ using ::testing::HasSubstr;
 
 constexpr char kCard[] = " pictures: true sound: true";
 
-v1::VideoSpec ClipSpec() {
-  v1::VideoSpec spec = SmallSpec("a red fox");
-  spec.set_num_frames(25);
-  spec.set_frame_rate(25);
-  return spec;
-}
-
-v1::VideoSpec RefinementSpec() {
-  v1::VideoSpec spec = SmallSpec("a sharp fox");
-  spec.clear_num_inference_steps();
-  spec.set_preset("two-pass");
-  spec.set_height(128);
-  spec.set_num_frames(25);
-  spec.set_frame_rate(25);
-  spec.add_conditions()->set_use(v1::CONDITION_USE_REFINE);
-  return spec;
-}
-
 v1::VideoSpec Refining(const v1::UploadedFile& file) {
   v1::VideoSpec spec = RefinementSpec();
   spec.mutable_conditions(0)->set_file(file.name());

@@ -21,24 +21,9 @@ using ::testing::HasSubstr;
 
 constexpr char kCard[] = " pictures: true sound: true";
 
-// Another model's clip, as far as its refinement knows.
-v1::VideoSpec ClipSpec() {
-  v1::VideoSpec spec = SmallSpec("a red fox");
-  spec.set_num_frames(25);
-  spec.set_frame_rate(25);
-  return spec;
-}
-
-v1::VideoSpec RefinementSpec(const std::string& clip) {
-  v1::VideoSpec spec = SmallSpec("a sharp fox");
-  spec.clear_num_inference_steps();
-  spec.set_preset("two-pass");
-  spec.set_height(128);
-  spec.set_num_frames(25);
-  spec.set_frame_rate(25);
-  v1::Condition& condition = *spec.add_conditions();
-  condition.set_video(clip);
-  condition.set_use(v1::CONDITION_USE_REFINE);
+v1::VideoSpec Refining(const std::string& clip) {
+  v1::VideoSpec spec = RefinementSpec();
+  spec.mutable_conditions(0)->set_video(clip);
   return spec;
 }
 
@@ -63,7 +48,7 @@ TEST_P(Refinement, IsTheClipInTheStepsOfTheSecondPassWithItsSound) {
   Service service(GetParam(), {.step_ms = 5, .faults = kCard});
   Caller caller(service.server());
   const std::string clip = Clip(service);
-  const v1::Video video = caller.Finish(RefinementSpec(clip));
+  const v1::Video video = caller.Finish(Refining(clip));
   EXPECT_EQ(video.stats().full_steps(), 2);
   EXPECT_EQ(video.notices_size(), 0) << video.DebugString();
   EXPECT_DOUBLE_EQ(video.spec().denoise_strength(), 0.9);
@@ -91,8 +76,8 @@ TEST_P(Refinement, OutlivesItsWorkerAndItsServer) {
   std::string undisturbed, name;
   {
     Caller caller(service.server());
-    undisturbed = caller.Finish(RefinementSpec(clip)).media().sha256();
-    name = caller.Create(RefinementSpec(clip)).video.name();
+    undisturbed = caller.Finish(Refining(clip)).media().sha256();
+    name = caller.Create(Refining(clip)).video.name();
     caller.AwaitStep(name);
     service.KillWorkers();
     EXPECT_TRUE(Eventually([&] { return caller.Get(name).video.attempt() > 1; }));
@@ -108,7 +93,7 @@ TEST_P(Refinement, TellsWhatItCutsAndFailsOnceForAClipThatIsNone) {
   Service service(GetParam(), {.step_ms = 5, .faults = kCard});
   Caller caller(service.server());
   const std::string clip = Clip(service);
-  v1::VideoSpec spec = RefinementSpec(clip);
+  v1::VideoSpec spec = Refining(clip);
   spec.set_num_frames(17);
   const v1::Video cut = caller.Finish(spec);
   ASSERT_EQ(cut.notices_size(), 1);
@@ -118,7 +103,7 @@ TEST_P(Refinement, TellsWhatItCutsAndFailsOnceForAClipThatIsNone) {
   ASSERT_EQ(early.notices_size(), 1);
   EXPECT_EQ(early.notices(0).code(), "REFINED_CLIP_ENDS_EARLY");
   const v1::Video broken =
-      caller.Await(caller.Create(RefinementSpec("1234ftypisom and no more")).video.name());
+      caller.Await(caller.Create(Refining("1234ftypisom and no more")).video.name());
   EXPECT_EQ(ErrorOf(broken), "INVALID_SPEC");
   EXPECT_THAT(broken.error().message(), HasSubstr("conditions[0]"));
   EXPECT_EQ(broken.attempt(), 1);
@@ -128,7 +113,7 @@ TEST_P(Refinement, IsRefusedByNameAndField) {
   Service service(GetParam(), {.step_ms = 5, .faults = kCard});
   Caller caller(service.server());
   const auto why = [&](const std::function<void(v1::VideoSpec&)>& change) {
-    v1::VideoSpec spec = RefinementSpec("1234ftyp");
+    v1::VideoSpec spec = Refining("1234ftyp");
     change(spec);
     return WhyRefused(caller, spec);
   };

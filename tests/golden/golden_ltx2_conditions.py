@@ -116,12 +116,17 @@ def two_passes(name, encoder):
     return {"first.video": first["latents"], "first.audio": first["audio_latents"], **results(made, second)}
 
 
-def generate():
+def save_all(folder, *films):
+    """Of each pair, the names and how one is made."""
     import torch
     torch.set_grad_enabled(False)
     encoder, _ = golden_ltx2_films.gemma()
-    for names, make in ((FILMS, film), (PASSES, two_passes)):
+    for names, make in films:
         for name in names:
             tensors = make(name, encoder)
-            print("ltx2/conditions", name, list(tensors["video"].shape), "spread of the frames %.3f" % tensors["frames"].std())
-            golden_ltx2.save(FOLDER / name, tensors)
+            print(f"ltx2/{folder.name}", name, list(tensors["video"].shape), "spread of the frames %.3f" % tensors["frames"].std())
+            golden_ltx2.save(folder / name, tensors)
+
+
+def generate():
+    save_all(FOLDER, (FILMS, film), (PASSES, two_passes))

@@ -115,11 +115,4 @@ def two_passes(name, encoder):
 
 
 def generate():
-    import torch
-    torch.set_grad_enabled(False)
-    encoder, _ = golden_ltx2_films.gemma()
-    for names, make in ((FILMS, film), (PASSES, two_passes)):
-        for name in names:
-            tensors = make(name, encoder)
-            print("ltx2/references", name, list(tensors["video"].shape), "spread of the frames %.3f" % tensors["frames"].std())
-            golden_ltx2.save(FOLDER / name, tensors)
+    golden_ltx2_conditions.save_all(FOLDER, (FILMS, film), (PASSES, two_passes))

@@ -10,8 +10,8 @@ import sys
 import tempfile
 
 from browser import opened_page
-from page import fill, shoot
-from page_row import SMALL, press, tab_to
+from page import fill
+from page_row import look_at_widths, press, tab_to
 from server import ROOT, running_server, wait_until_serving
 
 WIDTH = 192  # of the demo model
@@ -92,13 +92,7 @@ def check_eight(page):
     for _ in range(8):
         page.evaluate("byId('adapter').selectedIndex = 1; byId('adapter-add').click(); 0")
     assert page.evaluate("[spec().adapters.length, byId('adapter').disabled]") == [8, True]
-    for width in (360, 768, 1280):
-        page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
-        page.wait(f"innerWidth === {width}")
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= width, f"the page is {wide} wide at {width}"
-        assert page.evaluate(SMALL) == 0, f"controls are too small for a finger at {width}"
-        shoot(page, f"adapters-{width}")
+    look_at_widths(page, "adapters")
     page.evaluate("taken = []; byId('model').value = 'testcard'; byId('model').dispatchEvent(new Event('change', { bubbles: true }))")
     assert page.evaluate("[byId('adapter-row').hidden, spec().adapters]") == [True, None]
 

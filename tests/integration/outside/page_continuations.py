@@ -6,8 +6,8 @@ field is, with nothing lost; at three widths, light and dark. REEL_PAGE_SHOTS=FO
 import sys
 
 from browser import opened_page
-from page import fill, shoot
-from page_row import SMALL, press, tab_to
+from page import fill
+from page_row import look_at_widths, press, tab_to
 from server import running_server, wait_until_serving
 
 CONFIG = "models { name: 'testcard' test_card { step_time { nanos: 2000000 } decode_time_per_frame { nanos: 2000000 } sound: true } }"
@@ -132,15 +132,7 @@ def check_looks(page):
         if kind == "go-on":
             put(page, "overlap", 24)
             page.wait(error_at(page, "overlap"))
-        for scheme in ("light", "dark"):
-            page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-            for width in (360, 768, 1280):
-                page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
-                page.wait(f"innerWidth === {width}")
-                wide = page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= width, f"the page is {wide} wide at {width}"
-                assert page.evaluate(SMALL) == 0, f"controls are too small for a finger at {width}"
-                shoot(page, f"{kind}-{width}-{scheme}")
+        look_at_widths(page, kind)
 
 
 def main():

@@ -13,7 +13,7 @@ import zlib
 
 from browser import opened_page
 from page import fill, shoot
-from page_row import SMALL, press, tab_to
+from page_row import look_at_widths, press, tab_to
 from server import running_server, wait_until_serving
 
 CONFIG = """
@@ -243,15 +243,7 @@ def check_looks(page):
     drop(page, "a photograph with a name that somebody's camera gave it, 2026-11-29.png", photograph())
     drop(page, "broken.png", photograph()[:60])
     page.wait("pins.length === 3 && byId('line-error').textContent")
-    for scheme in ("light", "dark"):
-        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        for width in (360, 768, 1280):
-            page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
-            page.wait(f"innerWidth === {width}")
-            wide = page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= width, f"the page is {wide} wide at {width}"
-            assert page.evaluate(SMALL) == 0, f"controls are too small for a finger at {width}"
-            shoot(page, f"line-{width}-{scheme}")
+    look_at_widths(page, "line")
 
 
 def main():
