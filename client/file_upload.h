@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends a file ahead of the requests that name it. Private to the library.
+// Uploads a file that later requests name. Private to the library.
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@ enum class AdapterFault {
 };
 
 absl::Status WithFault(absl::Status status, AdapterFault fault);
-// Nullopt: the error is another.
+// Nullopt for other errors.
 std::optional<AdapterFault> FaultOf(const absl::Status& status);
 
 }  // namespace reel::model

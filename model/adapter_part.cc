@@ -13,7 +13,7 @@ struct PartWord {
   std::string_view word;
   AdapterPart part;
 };
-// In this order, since "audio" is in other words too.
+// The first that matches counts: "audio" is also in longer words.
 constexpr PartWord kPartWords[] = {{"connector", AdapterPart::kConnectors},
                                    {"text_proj_in", AdapterPart::kConnectors},
                                    {"text_embedding_projection", AdapterPart::kConnectors},

@@ -18,11 +18,11 @@ inline constexpr std::array kAdapterParts = {AdapterPart::kVideo, AdapterPart::k
 std::string_view NameOf(AdapterPart part);
 std::optional<AdapterPart> AdapterPartNamed(std::string_view name);
 
-// The part that a layer belongs to, by its name in any spelling of files (LTX-2's; all others are
-// kVideo). Layers of the attention from sound to pictures are kAudioToVideo.
+// The part of LTX-2 that a layer belongs to, by its name in any file's spelling; other layers are
+// kVideo. Attention from sound to pictures is kAudioToVideo.
 AdapterPart AdapterPartOfLayer(std::string_view layer);
 
-// The parts that models have: with sound all of them, else the pictures' alone.
+// All parts for a model with sound, else kVideo alone.
 std::vector<AdapterPart> AdapterPartsOf(bool with_sound);
 
 }  // namespace reel::model

@@ -55,7 +55,7 @@ void CheckParts(const std::string& field, const RequestAdapter& adapter, double 
   for (const auto& [name, part] : adapter.part_scales) {
     if (!HasPart(card, name)) {
       out.Add(field + ".part_scales", UnknownPartText(name, card));
-      return;  // a caller may have written many
+      return;  // one is enough: a caller may have sent many
     }
     out.InRange(absl::StrCat(field, ".part_scales[", name, "]"), part, -most, most);
   }
@@ -88,7 +88,7 @@ void CheckScales(const std::string& field, const RequestAdapter& adapter, ScaleB
   out.Explain(first, "ADAPTER_SCALE");
 }
 
-// As few scales as say the same.
+// Removes scales that change nothing.
 void Shorten(RequestAdapter& adapter) {
   std::erase_if(adapter.part_scales, [](const auto& part) { return part.second == 1; });
   std::vector<double>& passes = adapter.pass_scales;

@@ -8,8 +8,9 @@
 
 namespace reel::model {
 
-// Fills scales and sums, drops those that add nothing and puts them in order of names. Those with a
-// path are of a server that has looked them up, or of a command line: they are not looked up again.
+// Fills in scales and hashes, drops adapters that add nothing and sorts the rest by name. Adapters
+// with a path come from a server that has looked them up, or from a command line: they are not
+// looked up again.
 void ResolveAdapters(GenerationSpec& spec, const ModelCard& card, ViolationList& out);
 
 }  // namespace reel::model

@@ -7,12 +7,12 @@
 
 namespace reel::model {
 
-// So many of them are enough.
+// As many first bytes as the functions below look at.
 inline constexpr size_t kContentTypeBytes = 64;
 
 // The type of a picture or clip; empty if unknown.
 std::string_view PictureTypeOf(std::string_view bytes);
-// Likewise, or of a sound; an MP4 is a clip.
+// The type of a picture, clip or sound; an MP4 is a clip.
 std::string_view ContentTypeOf(std::string_view bytes);
 
 }  // namespace reel::model

@@ -16,11 +16,11 @@
 namespace reel::model {
 
 // Decoded pictures of a condition: [num_frames, height, width, 3]. As wide and high as the video;
-// of a clip that is refined as the first pass, of a reference as its adapter wants it.
+// a clip to refine has the first pass's size, a reference clip the size that its adapter wants.
 struct ConditionPixels {
   int width = 0, height = 0, num_frames = 0;
   std::vector<uint8_t> rgb;
-  bool is_cut = false;  // of a clip at the video's rate: it goes on behind the video's end
+  bool is_cut = false;  // a clip to refine or a reference is longer than the video
 };
 
 // Decoded sound of a condition, from the video's beginning to its end at most.
@@ -52,7 +52,7 @@ struct Condition {
   int64_t size_bytes = 0;
   std::string sha256;                        // lower-case hex
   std::shared_ptr<const std::string> bytes;  // as sent; null if only the description is known
-  std::string file;  // of a request whose bytes were sent ahead: their name, "files/..."
+  std::string file;  // "files/...", if the bytes were uploaded before the request
   std::shared_ptr<const ConditionPixels> pixels;  // set in the worker, by the decoder of `bytes`
   // Likewise, in place of pixels; of a clip that is refined beside them, where it has sound.
   std::shared_ptr<const ConditionSound> sound;

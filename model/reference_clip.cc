@@ -27,7 +27,7 @@ std::optional<ReferenceScale> FirstWanted(const GenerationSpec& spec, const Mode
   return std::nullopt;
 }
 
-// Adapters of the model that want one, as a text. Those of some tenants alone are told to nobody.
+// Names the model's adapters that want a clip, but none that is reserved for some tenants.
 std::string WhoWantsOne(const ModelCard& card) {
   std::vector<std::string> names;
   for (const AdapterOffer& offer : card.adapters) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference clip of a request, which an adapter (IC-LoRA) wants: its size and tokens, its
-// rules, and what its caller is told.
+// The reference clip of a request, which an adapter (IC-LoRA) wants: its size, its tokens, its
+// rules and its notices.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace reel::model {
 // Null: the request has none.
 const Condition* ReferenceClipOf(const GenerationSpec& spec);
 
-// What the request's adapter that wants a clip says of it; nullopt: none does. Adapters that a
-// server has looked up say it themselves, the others by the card's offers.
+// The scale of the clip that one of the request's adapters wants; nullopt: none wants one. Adapters
+// that a server has looked up have it themselves, for others it is in the card's offers.
 std::optional<ReferenceScale> ReferenceScaleOf(const GenerationSpec& spec, const ModelCard& card);
 // The same where videos are made: all adapters are looked up.
 std::optional<ReferenceScale> ReferenceScaleOf(const GenerationSpec& spec);

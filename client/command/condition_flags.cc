@@ -10,9 +10,9 @@
 namespace reel::client {
 namespace {
 
-// No server takes more; it says if its limit is lower.
+// The highest limit that a server can have.
 constexpr int64_t kMostFileBytes = int64_t{256} << 20;
-// What is larger is sent ahead.
+// Larger files are uploaded before the request.
 constexpr size_t kMostBytesInRequest = 1 << 20;
 // The most bytes in a message, all files together.
 constexpr size_t kMostBytesOfRequest = 4 * 1024 * 1024 - 64 * 1024;
@@ -33,7 +33,7 @@ void SetBytes(FileUse use, std::string bytes, v1::Condition& condition) {
   }
 }
 
-// An MP4 that is sent ahead is a clip unless it is said to be a sound.
+// An uploaded MP4 is a clip unless its content type says audio.
 bool IsSoundOfMp4(FileUse use, const std::string& bytes) {
   return use == FileUse::kSound && IsClip(bytes);
 }
@@ -66,7 +66,7 @@ absl::Status Send(Session& session, LoadedFile file, v1::VideoSpec& spec,
     return absl::OkStatus();
   }
   if (!absl::IsUnimplemented(sent.status())) return sent.status();
-  // A server of before takes what a message holds.
+  // An older server takes what fits into a message.
   SetBytes(file.use, std::move(file.bytes), condition);
   if (together <= kMostBytesOfRequest) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(

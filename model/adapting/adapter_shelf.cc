@@ -19,7 +19,7 @@
 namespace reel::model {
 namespace {
 
-// Of products of scales that are in bounds.
+// Allows for rounding in products of scales whose bound was checked.
 constexpr double kRounding = 1 + 1e-9;
 constexpr char kRegisterAsFixed[] = "; as a fixed adapter of the model it needs none";
 
@@ -37,7 +37,7 @@ absl::Status OfName(const RequestAdapter& wanted, const absl::Status& status) {
                    FaultOf(status).value_or(AdapterFault::kBroken));
 }
 
-// Without a sign, of any part in any pass; not finite where one is not.
+// The largest absolute scale of any part in any pass; not finite if one of them is not.
 double LargestScale(const RequestAdapter& adapter) {
   double part = 1, pass = adapter.pass_scales.empty() ? 1 : 0, sum = 0;
   for (const auto& [name, scale] : adapter.part_scales) {

@@ -59,7 +59,7 @@ class AdapterShelf {
 
   absl::StatusOr<Loaded> Find(const RequestAdapter& wanted);
   absl::StatusOr<Loaded> Read(const RequestAdapter& wanted) const;
-  // The same, counted.
+  // Read(), and counts it.
   absl::StatusOr<Loaded> Upload(const RequestAdapter& wanted);
   // Drops those that were used longest ago and that no job holds, beyond kMostBytes.
   void Tidy();

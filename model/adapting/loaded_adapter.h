@@ -36,7 +36,7 @@ struct LoadedAdapter {
 absl::StatusOr<std::shared_ptr<const LoadedAdapter>> LoadAdapter(
     const std::vector<AdaptedLayer>& layers, const std::string& sha256, const AdapterRoom& room);
 
-// What a job takes of each part of an adapter, of 1.
+// A job's scale for each part of an adapter; 1 leaves the part as it is.
 using AdapterPartScales = std::array<double, kAdapterParts.size()>;
 inline constexpr AdapterPartScales kAllParts = {1, 1, 1, 1, 1};
 
@@ -44,7 +44,7 @@ inline constexpr AdapterPartScales kAllParts = {1, 1, 1, 1, 1};
 struct AppliedAdapter {
   std::shared_ptr<const LoadedAdapter> adapter;
   float scale = 1;                       // in the pass that is under way
-  std::vector<float> later_scales = {};  // in those behind it; empty: the same
+  std::vector<float> later_scales = {};  // in the passes after it; empty: the same
   AdapterPartScales parts = kAllParts;
 };
 // In order of names.
@@ -54,7 +54,7 @@ using AppliedAdapters = std::vector<AppliedAdapter>;
 int64_t RanksOf(const AppliedAdapters& adapters);
 // The same in the next pass.
 AppliedAdapters InNextPass(AppliedAdapters adapters);
-// Whether some are taken by another scale there.
+// Whether any adapter has another scale in the next pass.
 bool ChangeInNextPass(const AppliedAdapters& adapters);
 
 }  // namespace reel::model

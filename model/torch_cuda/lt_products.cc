@@ -72,7 +72,8 @@ class LtProducts final : public MatrixProducts {
     bool timed = false;
   };
 
-  // Where the table has nothing. Room behind the result and e4m3 are what libtorch cannot do.
+  // Whether the library chooses where the table has no entry: always for room behind the result and
+  // for results in e4m3, which libtorch cannot make.
   static bool AsksTheLibrary(const LtShape& shape) {
     return !shape.tuned || shape.to_e4m3 || shape.out_step > shape.outputs;
   }

@@ -21,10 +21,11 @@ std::vector<model::FixedAdapter> AdaptersOfFlags(const std::vector<std::string>&
 // The same beside the weights, with --adapter-ranks: with scales of parts and of passes.
 std::vector<model::RequestAdapter> RequestAdaptersOf(const std::vector<std::string>& words);
 
-// Whether some of them have such scales, which adapters in the weights cannot have.
+// Whether any of them has scales of parts or passes, which an adapter merged into the weights
+// cannot have.
 bool HaveFurtherScales(const std::vector<model::RequestAdapter>& adapters);
 
-// Sets what their files say of reference clips. What is wrong with a file the load tells.
+// Sets what their files say of reference clips. Errors of a file are reported when it is loaded.
 void ReadReferenceScales(std::vector<model::RequestAdapter>& adapters);
 
 }  // namespace reel::render

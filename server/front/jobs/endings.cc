@@ -32,8 +32,8 @@ std::string AdaptersText(const model::GenerationSpec& spec) {
                        });
 }
 
-// Those that were made: a clip that is refined has fewer than its request would have. Of a video
-// without statistics those that were asked for.
+// The steps that were made, which are fewer for a refined clip. Without statistics the steps that
+// were asked for.
 int StepsOf(const Video& video) {
   const int made = video.stats ? video.stats->full_steps + video.stats->reused_steps : 0;
   return made > 0 ? made : video.spec.num_steps();

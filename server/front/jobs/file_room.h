@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room for what callers send and get: on the disk, and in their tenant's account.
+// Checks whether the disk and the tenant's account have room.
 #pragma once
 
 #include <cstdint>

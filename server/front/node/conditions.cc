@@ -58,7 +58,7 @@ absl::StatusOr<std::string> FetchOne(const ConditionPlace& place,
     auto bytes = place.store.Get(key, 0, condition.size_bytes + Seal::kOverhead);
     if (IsNotThere(bytes.status())) continue;
     if (!bytes.ok()) return bytes;
-    // A large one is not copied.
+    // Plain bytes are moved, not copied: they may be many.
     auto opened = Seal::IsSealed(*bytes) ? place.options.seal.Open(*bytes, key) : std::move(bytes);
     if (opened.ok() && Sha256Hex(*opened) == condition.sha256) return opened;
     return absl::DataLossError("the object store has other bytes than the request came with");
@@ -86,7 +86,7 @@ void Conditions::Keep(const std::string& tenant, const List& conditions,
                       absl::AnyInvocable<void(absl::Status)> done) {
   auto shared = std::make_shared<decltype(done)>(std::move(done));
   auto kept = thread_.Here<absl::Status>([this, shared](const absl::Status& status) {
-    // A reason says something of the request.
+    // A status with a reason is about the request, not about the store.
     if (!ReasonOf(status)) state_.Note(status);
     (*shared)(status);
   });

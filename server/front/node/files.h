@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that callers send ahead of the requests that name them: taken in pieces, kept in the store
-// as conditions are, for a day, and found again by their hash.
+// Files that callers upload before the requests that name them: received in pieces, kept in the
+// store for a day as conditions are, and found by their hash.
 #pragma once
 
 #include <atomic>
@@ -26,11 +26,11 @@
 
 namespace reel::front {
 
-// All files of the store, as of the last look.
+// All uploaded files, when the store was last listed.
 struct FileUse {
   std::map<std::string, int64_t> bytes;  // by tenant
   std::set<std::string> conditions;      // keys of the objects with their bytes
-  std::vector<std::string> expired;      // keys of what told of them
+  std::vector<std::string> expired;      // keys of the markers that have expired
 };
 
 // Confined to the node's thread, where answers come, too, but for those of an upload. What it is
@@ -69,7 +69,7 @@ class Files {
   absl::Status Takes(const std::string& tenant, int64_t size) const;
   void Open(const std::string& tenant, int64_t size, std::shared_ptr<Place> place,
             Answer<std::unique_ptr<FileUpload>> done);
-  // Counts it while the answer lives, and what was stored until use() has it.
+  // Counts the upload while the returned object lives, and a stored file until use() has it.
   std::shared_ptr<Place> PlaceFor(const std::string& tenant, int64_t size);
   int64_t ComingBytes(const std::string& tenant) const;
 

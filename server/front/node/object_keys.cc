@@ -78,14 +78,14 @@ std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& flee
 
 namespace {
 
-// How a key says what a file is.
+// A content type and its word in a key.
 struct FileType {
   std::string_view content_type, word;
 };
 constexpr FileType kFileTypes[] = {
     {"image/png", "png"}, {"image/jpeg", "jpeg"}, {"image/webp", "webp"}, {"video/mp4", "mp4"},
     {"audio/wav", "wav"}, {"audio/flac", "flac"}, {"audio/mpeg", "mp3"}};
-// From the hour on in which a file was sent.
+// The lifetime of a file, counted from the hour of its upload.
 constexpr int64_t kHoursOfFiles = 25;
 
 std::string_view WordOf(std::string_view content_type) {

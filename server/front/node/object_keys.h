@@ -60,8 +60,8 @@ std::string ConditionKey(const std::string& fleet, const std::string& tenant,
 std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& fleet,
                                        const std::string& tenant, const std::string& sha256);
 
-// A file that a caller has sent ahead of requests. Its bytes are a condition's; this tells that
-// they are there, and until when: an object beside them whose key says all.
+// The marker of an uploaded file: an empty object whose key has these fields. The file's bytes are
+// stored as those of a condition.
 struct FilePlace {
   std::string tenant, name;  // as the condition's key has them
   int64_t hour = 0;          // since 1970, in which it was sent

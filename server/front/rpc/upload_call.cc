@@ -74,7 +74,7 @@ void UploadCall::Take(std::string bytes) {
   });
 }
 
-// The caller has said all, or has left.
+// The caller has sent everything, or has gone.
 void UploadCall::Complete() {
   if (context_.cancelled()) return End(absl::CancelledError());
   if (upload_ == nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that a caller sends ahead of its requests, on this server's disk until it is whole.
+// An upload on this server's disk, until the file is whole.
 #pragma once
 
 #include <cstdint>

@@ -75,7 +75,7 @@ class Budget {
 // The decoded pictures of one condition.
 class Pictures {
  public:
-  // Behind the first frame, one of `every` is kept.
+  // Keeps the first frame and then one of `every`.
   Pictures(const model::FileSize& size, Budget& budget, int every = 1)
       : budget_(budget), every_(every) {
     pixels_->width = size.width;

@@ -233,7 +233,7 @@ async function takeDropped(file, place) {
   return takeFile(file);
 }
 
-// Of the file before; estimates leave them.
+// Clears the refusal of the previous file, which estimates do not.
 function clearFileErrors() {
   for (const place of ['line-error', 'file-error']) byId(place).textContent = '';
 }
