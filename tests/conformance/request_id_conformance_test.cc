@@ -116,6 +116,22 @@ TEST_P(RequestId, IsFreeAgainAfterACancelOrAFailure) {
   EXPECT_EQ(caller.Get(failed).video.state(), v1::VIDEO_STATE_FAILED);
 }
 
+// A client whose connection broke calls again at once, while its video is still being cancelled.
+TEST_P(RequestId, IsFreeForWhoCallsAgainDuringACancel) {
+  Service slow(GetParam(), {.step_ms = 200});
+  Caller caller(slow.server());
+  const std::string id = NewRequestId();
+  const v1::VideoSpec spec = Steps("x", 5);
+  const std::string cancelled = NameOf(caller, id, spec);
+  EXPECT_TRUE(
+      Eventually([&] { return caller.Get(cancelled).video.state() == v1::VIDEO_STATE_RUNNING; }));
+  EXPECT_TRUE(caller.Cancel(cancelled).ok());
+  const std::string next = NameOf(caller, id, spec);
+  EXPECT_NE(next, cancelled);
+  EXPECT_EQ(caller.Get(cancelled).video.state(), v1::VIDEO_STATE_CANCELLED);
+  EXPECT_EQ(caller.Await(next).state(), v1::VIDEO_STATE_SUCCEEDED);
+}
+
 TEST_P(RequestId, OfADeletedVideoIsGoneWhateverIsAskedFor) {
   Caller caller(service().server());
   const std::string id = NewRequestId();

@@ -47,6 +47,7 @@ Fates FatesOf(FleetView& view, const std::vector<FleetView::Key>& keys, absl::Ti
       continue;
     }
     if (HasNoResult(known ? known->job.phase : trace->phase)) ++fates.without_result;
+    if (known && known->live() && known->job.wish) ++fates.ending;
     if (!known || known->gone(now)) continue;
     fates.locked |= known->facts.locked;
     fates.shown.push_back(key);

@@ -22,6 +22,8 @@ using Outcome = WriteResult::Outcome;
 constexpr absl::Duration kWayPatience = absl::Seconds(10);
 // Who has bound a request id writes its video next.
 constexpr absl::Duration kUntilRequested = absl::Seconds(1);
+// What is left of the way when a wait for the ends of cancelled videos is given up.
+constexpr absl::Duration kForAnAnswer = absl::Seconds(1);
 // Each is another who was quicker.
 constexpr int kMostRounds = 8;
 constexpr int kMostOpen = 4096;
@@ -145,6 +147,16 @@ Submission::Bound Submission::Join(const Shared& attempt) {
   }
   if (is_unknown) {
     AwaitRequest(attempt, {tenant, binding->video});
+    return Bound::kWaits;
+  }
+  if (fates.ending > 0 && fates.without_result + fates.ending == attempt->job.count &&
+      !std::exchange(attempt->awaited_ends, true)) {
+    // Soon the id is free; those that do not end in time are the answer.
+    state_.waiters.Add(
+        [this, keys = KeysOf(*attempt, binding->video)] {
+          return FatesOf(ports_.view, keys, ports_.clock.Wall()).ending == 0;
+        },
+        attempt->end - kForAnAnswer, [this, attempt](bool) { Next(attempt); });
     return Bound::kWaits;
   }
   attempt->video.id = binding->video;

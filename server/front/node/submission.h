@@ -53,10 +53,11 @@ class Submission {
     std::string spec_hash;
     absl::AnyInvocable<void(const std::string& id, bool is_new)> made;
     Answer<Jobs> done;
-    Video video;           // the first
-    bool is_new = false;   // this call has written it
-    std::string reserved;  // id of the dispatcher's reservation; empty: none
-    bool checked = false;  // `video` is what would be written
+    Video video;                // the first
+    bool is_new = false;        // this call has written it
+    std::string reserved;       // id of the dispatcher's reservation; empty: none
+    bool checked = false;       // `video` is what would be written
+    bool awaited_ends = false;  // of videos that are being cancelled
     std::optional<absl::StatusOr<WriteResult>> written;  // what became of RequestAlone
     int rounds = 0;
     uint32_t number = 1;  // of the binding that would be next, as of the last Join
