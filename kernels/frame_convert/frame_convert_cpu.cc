@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts rows of pixels as vectors of fp32, with the operations of frame_convert_job.h in their
 // order, so that the bytes equal those of `loops`.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -12,12 +14,8 @@
 namespace reel::kernels {
 namespace {
 
-// A row of pixels in [0,1], one array a channel, with a repeated pixel on either side.
-struct UnitRow {
-  float* r;
-  float* g;
-  float* b;
-};
+// A row of pixels in [0,1]: an array for red, green and blue, with a repeated pixel on either side.
+using UnitRow = std::array<float*, 3>;
 
 template <typename T>
 REEL_INLINE float Unit(T value, bool exact) {
@@ -57,12 +55,16 @@ REEL_INLINE void LoadChannel(const FrameConvertParams& p, int64_t frame, int64_t
   out[p.width] = out[p.width - 1];
 }
 
+// Channels and rows are loops here and below: each copy of an inlined body is compiled for every
+// type and instruction set.
 template <typename T>
-REEL_INLINE void LoadRow(const FrameConvertParams& p, int64_t frame, int64_t y,
-                         const UnitRow& row) {
-  LoadChannel<T>(p, frame, y, 0, row.r);
-  LoadChannel<T>(p, frame, y, 1, row.g);
-  LoadChannel<T>(p, frame, y, 2, row.b);
+REEL_INLINE void LoadRows(const FrameConvertParams& p, int64_t frame, int64_t y, size_t count,
+                          const std::array<UnitRow, 2>& rows) {
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t c = 0; c < 3; ++c) {
+      LoadChannel<T>(p, frame, y + static_cast<int64_t>(i), static_cast<int>(c), rows[i][c]);
+    }
+  }
 }
 
 // Every `step`-th value.
@@ -79,7 +81,7 @@ REEL_INLINE void StoreRow(const FramePlane& plane, int64_t frame, int64_t y, int
 REEL_INLINE void StoreLuma(const FrameConvertParams& p, int64_t frame, int64_t y,
                            const UnitRow& row, float* scratch) {
   for (int64_t x = 0; x < p.width; ++x) {
-    scratch[x] = p.luma_offset + p.luma_scale * Luma(p, {row.r[x], row.g[x], row.b[x]});
+    scratch[x] = p.luma_offset + p.luma_scale * Luma(p, {row[0][x], row[1][x], row[2][x]});
   }
   StoreRow(p.planes[0], frame, y, p.width, scratch);
 }
@@ -101,63 +103,56 @@ REEL_INLINE void Around(const FrameConvertParams& p, const float* upper, const f
 
 REEL_INLINE void StoreChroma(const FrameConvertParams& p, int64_t frame, int64_t y,
                              const UnitRow& upper, const UnitRow& lower, const UnitRow& mean) {
-  Around(p, upper.r, lower.r, mean.r);
-  Around(p, upper.g, lower.g, mean.g);
-  Around(p, upper.b, lower.b, mean.b);
+  for (size_t c = 0; c < 3; ++c) Around(p, upper[c], lower[c], mean[c]);
+  const auto& [red, green, blue] = mean;
   for (int64_t x = 0; x < p.width; ++x) {
-    const float luma = Luma(p, {mean.r[x], mean.g[x], mean.b[x]});
-    mean.b[x] = 128.0f + p.chroma_scale * (mean.b[x] - luma) / (2.0f * (1.0f - p.blue));
-    mean.r[x] = 128.0f + p.chroma_scale * (mean.r[x] - luma) / (2.0f * (1.0f - p.red));
+    const float luma = Luma(p, {red[x], green[x], blue[x]});
+    blue[x] = 128.0f + p.chroma_scale * (blue[x] - luma) / (2.0f * (1.0f - p.blue));
+    red[x] = 128.0f + p.chroma_scale * (red[x] - luma) / (2.0f * (1.0f - p.red));
   }
-  const int64_t columns = (p.width + 1) / 2;
-  StoreRow(p.planes[1], frame, y, columns, mean.b, 2);
-  StoreRow(p.planes[2], frame, y, columns, mean.r, 2);
+  for (int plane = 1; plane < 3; ++plane) {
+    StoreRow(p.planes[plane], frame, y, (p.width + 1) / 2, plane == 1 ? blue : red, 2);
+  }
 }
 
-// Two rows of pixels for one row of chroma.
-template <typename T>
-REEL_INLINE void ConvertPair(const FrameConvertParams& p, int64_t frame, int64_t y,
-                             const UnitRow& upper, const UnitRow& lower, const UnitRow& scratch) {
-  const bool has_lower = 2 * y + 1 < p.height;
-  LoadRow<T>(p, frame, 2 * y, upper);
-  if (has_lower) LoadRow<T>(p, frame, 2 * y + 1, lower);
-  const UnitRow& below = has_lower ? lower : upper;
-  StoreLuma(p, frame, 2 * y, upper, scratch.r);
-  if (has_lower) StoreLuma(p, frame, 2 * y + 1, lower, scratch.r);
-  StoreChroma(p, frame, y, upper, below, scratch);
+// One row of chroma for the two rows, or the last one, that begin at `2 * y`.
+REEL_INLINE void StoreYuv(const FrameConvertParams& p, int64_t frame, int64_t y, size_t count,
+                          const std::array<UnitRow, 2>& rows, const UnitRow& scratch) {
+  for (size_t i = 0; i < count; ++i) {
+    StoreLuma(p, frame, 2 * y + static_cast<int64_t>(i), rows[i], scratch[0]);
+  }
+  StoreChroma(p, frame, y, rows[0], rows[count - 1], scratch);
 }
 
-REEL_INLINE void Scale(float* row, int64_t width) {
-  for (int64_t x = 0; x < width; ++x) row[x] *= 255.0f;
-}
-
-template <typename T>
-REEL_INLINE void ConvertRow(const FrameConvertParams& p, int64_t frame, int64_t y,
-                            const UnitRow& row) {
-  LoadRow<T>(p, frame, y, row);
-  float* const channels[] = {row.r, row.g, row.b};
+REEL_INLINE void StoreRgb(const FrameConvertParams& p, int64_t frame, int64_t y,
+                          const UnitRow& row) {
   for (int c = 0; c < 3; ++c) {
-    Scale(channels[c], p.width);
-    StoreRow(p.planes[c], frame, y, p.width, channels[c]);
+    float* const values = row[static_cast<size_t>(c)];
+    for (int64_t x = 0; x < p.width; ++x) values[x] *= 255.0f;
+    StoreRow(p.planes[c], frame, y, p.width, values);
   }
 }
 
 template <typename T>
 void Rows(const FrameConvertParams& params, int64_t first, int64_t end) {
   const FrameConvertParams p = params;  // no byte that is written depends on it
-  const int64_t rows = p.yuv ? (p.height + 1) / 2 : p.height;
+  const int64_t high = p.yuv ? 2 : 1;   // rows of pixels for a row of chroma
+  const int64_t rows = (p.height + high - 1) / high;
   const int64_t padded = p.width + 2;
   std::vector<float> storage(static_cast<size_t>(9 * padded));
   const auto channel = [&](int64_t i) { return storage.data() + i * padded + 1; };
-  const UnitRow upper = {channel(0), channel(1), channel(2)};
-  const UnitRow lower = {channel(3), channel(4), channel(5)};
+  const std::array<UnitRow, 2> pair = {
+      {{channel(0), channel(1), channel(2)}, {channel(3), channel(4), channel(5)}}};
   const UnitRow scratch = {channel(6), channel(7), channel(8)};
   WithWidestVectors([&] {
     for (int64_t row = first; row < end; ++row) {
+      const int64_t frame = row / rows, y = row % rows;
+      const auto count = static_cast<size_t>(std::min(high, p.height - high * y));
+      LoadRows<T>(p, frame, high * y, count, pair);
       if (p.yuv) {
-        ConvertPair<T>(p, row / rows, row % rows, upper, lower, scratch);
+        StoreYuv(p, frame, y, count, pair, scratch);
       } else {
-        ConvertRow<T>(p, row / rows, row % rows, upper);
+        StoreRgb(p, frame, y, pair[0]);
       }
     }
   });
