@@ -28,6 +28,7 @@
 #include "server/worker/engine/sample_rule.h"
 #include "server/worker/engine/sharing_gains.h"
 #include "server/worker/engine/step_row.h"
+#include "server/worker/engine/step_under_way.h"
 #include "server/worker/engine/trial_video.h"
 #include "server/worker/engine/turns.h"
 
@@ -73,16 +74,6 @@ class Engine::Impl {
     LoadedModel loaded;
     std::deque<Trial> trials;  // of its pipeline
     std::vector<WarmedUp> warm_ups = {};
-  };
-
-  // A step that is suspended between two of its pieces, or about to be made as a whole.
-  struct StepUnderWay {
-    Batch batch;
-    std::unique_ptr<model::StepInPieces> pieces;  // null: made as a whole
-    kernels::KernelTimer* timer = nullptr;        // null: its operators are not timed
-    kernels::KernelCounters counters;
-    absl::Duration took;                                   // time of the step itself so far
-    bool is_interrupted = false, was_interrupted = false;  // its jobs are put down
   };
 
   // Commands.
