@@ -9,7 +9,6 @@
 #include <prometheus/registry.h>
 
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <string>
 #include <tuple>
@@ -21,6 +20,7 @@
 #include "server/front/jobs/job_observer.h"
 #include "server/front/metrics/adapter_metrics.h"
 #include "server/front/metrics/families.h"
+#include "server/front/metrics/sharing_metrics.h"
 #include "server/front/workers/worker_pool.h"
 #include "server/protocol/worker_report.h"
 
@@ -66,19 +66,6 @@ class KernelMetrics {
   CappedFamily<prometheus::Counter> estimated_;
   CappedFamily<prometheus::Histogram> kernels_;
   KernelSeconds seconds_;
-};
-
-// Series of what denoising steps add up to, such as the time that videos save by sharing them: one
-// for each row of the table in the source.
-// Thread-safe.
-class SharingMetrics {
- public:
-  SharingMetrics(prometheus::Registry& registry, prometheus::Family<prometheus::Counter>& dropped);
-
-  void Stepped(const std::string& worker, const StepSample& sample);
-
- private:
-  std::deque<CappedFamily<prometheus::Counter>> figures_;
 };
 
 // Thread-safe.
