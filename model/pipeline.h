@@ -66,7 +66,6 @@ struct PromptCounts {
 struct AdapterCounts {
   int64_t uploaded = 0, refused = 0;  // files that could be used, and that could not
   int64_t nanoseconds = 0;            // for all of these
-  int64_t held_bytes = 0;             // on the device now, beside the columns
 
   friend bool operator==(const AdapterCounts&, const AdapterCounts&) = default;
 };
@@ -127,6 +126,8 @@ class Pipeline {
   // Since the previous call.
   virtual PromptCounts TakePromptCounts() { return {}; }
   virtual AdapterCounts TakeAdapterCounts() { return {}; }
+  // Of adapters of requests on the device now, beside their room in the layers; in kept_bytes too.
+  virtual int64_t adapter_bytes() const { return 0; }
   // Bytes of cached tensors: encoded texts, recorded calls.
   virtual int64_t kept_bytes() const { return 0; }
   // Drops those caches; they are filled again when needed.

@@ -185,11 +185,6 @@ absl::StatusOr<AdapterShelf::Loaded> AdapterShelf::Upload(const RequestAdapter& 
   return loaded;
 }
 
-AdapterCounts AdapterShelf::TakeCounts() {
-  counts_.held_bytes = kept_bytes();
-  return std::exchange(counts_, {});
-}
-
 int64_t AdapterShelf::kept_bytes() const {
   int64_t bytes = 0;
   for (const Loaded& adapter : kept_) bytes += adapter->bytes;

@@ -6,6 +6,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -47,7 +48,7 @@ class AdapterShelf {
   // What is held for requests, on the device; without the columns.
   int64_t kept_bytes() const;
   // Since this was asked last.
-  AdapterCounts TakeCounts();
+  AdapterCounts TakeCounts() { return std::exchange(counts_, {}); }
   // Drops what no job holds.
   void Forget();
 

@@ -86,10 +86,11 @@ class LtxPipeline final : public FamilyPipeline {
   AdapterCounts TakeAdapterCounts() override {
     return model_->adapter_shelf == nullptr ? AdapterCounts() : model_->adapter_shelf->TakeCounts();
   }
+  int64_t adapter_bytes() const override {
+    return model_->adapter_shelf == nullptr ? 0 : model_->adapter_shelf->kept_bytes();
+  }
   int64_t kept_bytes() const override {
-    const AdapterShelf* const shelf = model_->adapter_shelf.get();
-    return model_->prompts.cached_bytes() + denoiser_->kept_bytes() +
-           (shelf == nullptr ? 0 : shelf->kept_bytes());
+    return model_->prompts.cached_bytes() + denoiser_->kept_bytes() + adapter_bytes();
   }
 
  private:

@@ -50,9 +50,11 @@ class Ltx2Pipeline final : public FamilyPipeline {
   AdapterCounts TakeAdapterCounts() override {
     return model_->adapter_shelf == nullptr ? AdapterCounts() : model_->adapter_shelf->TakeCounts();
   }
+  int64_t adapter_bytes() const override {
+    return model_->adapter_shelf == nullptr ? 0 : model_->adapter_shelf->kept_bytes();
+  }
   int64_t kept_bytes() const override {
-    const AdapterShelf* const shelf = model_->adapter_shelf.get();
-    return model_->prompts.remembered_bytes() + (shelf == nullptr ? 0 : shelf->kept_bytes());
+    return model_->prompts.remembered_bytes() + adapter_bytes();
   }
 
  private:

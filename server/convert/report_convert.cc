@@ -111,12 +111,12 @@ void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   stats.set_prompt_cache_hits(event.prompts.remembered);
   stats.set_prompt_cache_misses(event.prompts.encoded);
   stats.set_millijoules(event.millijoules);
-  if (event.adapters == model::AdapterCounts()) return;
+  if (event.adapters == model::AdapterCounts() && event.held.adapters == 0) return;
   worker::v1::AdapterCounts& adapters = *stats.mutable_adapters();
   adapters.set_uploaded(event.adapters.uploaded);
   adapters.set_refused(event.adapters.refused);
   SetProtoDuration(*adapters.mutable_took(), absl::Nanoseconds(event.adapters.nanoseconds));
-  adapters.set_held_bytes(event.adapters.held_bytes);
+  adapters.set_held_bytes(event.held.adapters);
 }
 
 void Put(const WorkerReport& report, JobProgress event, AttachRequest& message) {
@@ -201,8 +201,8 @@ WorkerReport Get(const worker::v1::StepStats& stats) {
   if (stats.has_adapters()) {
     const worker::v1::AdapterCounts& adapters = stats.adapters();
     event.adapters = {adapters.uploaded(), adapters.refused(),
-                      absl::ToInt64Nanoseconds(FromProtoDuration(adapters.took())),
-                      adapters.held_bytes()};
+                      absl::ToInt64Nanoseconds(FromProtoDuration(adapters.took()))};
+    event.held.adapters = adapters.held_bytes();
   }
   return {{}, {}, std::move(event)};
 }

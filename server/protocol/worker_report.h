@@ -83,12 +83,19 @@ void VisitFields(Visitor& visit, auto& step)
   visit("left_out"_field, step.left_out);
   visit("streamed_bytes"_field, step.streamed_bytes);
 }
+// What the models of a worker hold.
+struct HeldBytes {
+  int64_t adapters = 0;  // of requests, on the device, beside their room in the layers
+
+  friend bool operator==(const HeldBytes&, const HeldBytes&) = default;
+};
 struct Stepped {
   std::vector<StepSample> steps;       // since the last report
   model::DeviceMemory memory;          // as it is now; zeros if there is none to read
   model::PromptCounts prompts;         // since the last report
   model::AdapterCounts adapters = {};  // likewise, of the model of the steps
   int64_t millijoules = 0;             // used by the device since an earlier report; 0: unknown
+  HeldBytes held = {};                 // as it is now
 };
 
 // Reports about a job.

@@ -80,8 +80,8 @@ class RecordingObserver final : public front::JobObserver {
   void ModelLoaded(const std::string&) override {}
   void ModelPutOut(const std::string&) override {}
   void PromptsRead(const model::PromptCounts&) override {}
-  void AdaptersUploaded(const std::string&, const std::string&,
-                        const model::AdapterCounts&) override {}
+  void AdaptersUploaded(const std::string&, const model::AdapterCounts&) override {}
+  void WorkerHolds(const std::string&, const HeldBytes&) override {}
   void WorkerChanged(const front::WorkerInfo&) override {}
   void WorkerLost(const std::string&, front::LossCause cause) override {
     MutexLock lock(mutex_);

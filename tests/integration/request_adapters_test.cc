@@ -48,6 +48,10 @@ class RequestAdapters : public ::testing::Test {
   std::string WithTurn() const {
     return Config("adapters { name: 'turn' file: 'turn.safetensors' models: 'tiny' }");
   }
+  std::string TwoModels() const {
+    return absl::StrCat(Config(), " models { name: 'twin' path: '", model_.path(),
+                        "' dtype: 'fp32' adapter_ranks: 64 }");
+  }
   static v1::VideoSpec SpecOf(const Scales& adapters) {
     v1::VideoSpec spec = TinyModelSpec(17);
     for (const auto& [name, scale] : adapters) {
@@ -199,6 +203,25 @@ TEST_F(RequestAdapters, HaveScalesOfPartsFromTheCommandLineToTheVideo) {
   (*spec.mutable_adapters(0)->mutable_part_scales())["audio"] = 0.5;
   const grpc::Status refused = calls.Generate(spec).status;
   EXPECT_THAT(ViolatedFields(refused), ElementsAre("spec.adapters[0].part_scales"));
+}
+
+TEST_F(RequestAdapters, TakeOfTheirDeviceWhatAllModelsHoldUntilTheyAreUnloaded) {
+  ReelServer server({TwoModels(), {}, "", true});
+  Calls calls(server.Connect());
+  ModelCalls models(server);
+  const auto bytes = [&] { return server.Metric("reel_adapter_device_bytes"); };
+  EXPECT_EQ(bytes(), 0);
+  v1::VideoSpec spec = SpecOf({{"style", 1}});
+  ASSERT_TRUE(calls.Generate(spec).is_finished);
+  const double of_one = bytes();
+  EXPECT_GT(of_one, 0);
+  spec.set_model("twin");
+  ASSERT_TRUE(calls.Generate(spec).is_finished);
+  EXPECT_EQ(bytes(), 2 * of_one);
+  ASSERT_TRUE(models.Unload("twin").ok());
+  EXPECT_TRUE(Eventually([&] { return bytes() == of_one; })) << bytes();
+  ASSERT_TRUE(models.Unload("tiny").ok());
+  EXPECT_TRUE(Eventually([&] { return bytes() == 0; })) << bytes();
 }
 
 // A file that is written over under a running server.

@@ -150,8 +150,9 @@ void Reports::GrowMedia(ActiveJob& job, const MediaGrowth& growth) {
 
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {
   ports_.observer.PromptsRead(stepped.prompts);
+  ports_.observer.WorkerHolds(from.worker, stepped.held);
   if (!stepped.steps.empty()) {
-    ports_.observer.AdaptersUploaded(from.worker, stepped.steps.front().model, stepped.adapters);
+    ports_.observer.AdaptersUploaded(stepped.steps.front().model, stepped.adapters);
   }
   if (stepped.millijoules > 0) {
     ports_.observer.EnergyTaken(from.worker, static_cast<double>(stepped.millijoules) / 1000);

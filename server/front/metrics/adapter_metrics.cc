@@ -7,7 +7,7 @@
 namespace reel::front {
 namespace {
 
-constexpr size_t kMostAdaptedDevices = 64, kMostUploadSeries = 128;
+constexpr size_t kMostUploadSeries = 128;
 constexpr double kSecondsOfNanosecond = 1e-9;
 
 }  // namespace
@@ -21,17 +21,9 @@ AdapterMetrics::AdapterMetrics(prometheus::Registry& registry,
       seconds_(HistogramFamily(registry, "reel_adapter_upload_seconds",
                                "Reading adapters of a request and bringing them to the device, of "
                                "requests whose adapters were not there.")
-                   .Add({}, buckets::Stage())),
-      bytes_(GaugeFamily(registry, "reel_adapter_device_bytes",
-                         "Of adapters that a device has at hand for requests, beside their room "
-                         "in the layers."),
-             kMostAdaptedDevices, dropped) {}
+                   .Add({}, buckets::Stage())) {}
 
-void AdapterMetrics::Uploaded(const std::string& worker, const std::string& model,
-                              const model::AdapterCounts& adapters) {
-  if (adapters.held_bytes > 0) {
-    bytes_.Get({{"device", worker}}).Set(static_cast<double>(adapters.held_bytes));
-  }
+void AdapterMetrics::Uploaded(const std::string& model, const model::AdapterCounts& adapters) {
   const std::pair<const char*, int64_t> outcomes[] = {{"ok", adapters.uploaded},
                                                       {"refused", adapters.refused}};
   for (const auto& [outcome, count] : outcomes) {

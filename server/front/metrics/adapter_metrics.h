@@ -14,13 +14,11 @@ class AdapterMetrics {
  public:
   AdapterMetrics(prometheus::Registry& registry, prometheus::Family<prometheus::Counter>& dropped);
 
-  void Uploaded(const std::string& worker, const std::string& model,
-                const model::AdapterCounts& adapters);
+  void Uploaded(const std::string& model, const model::AdapterCounts& adapters);
 
  private:
   CappedFamily<prometheus::Counter> uploads_;
   prometheus::Histogram& seconds_;
-  CappedFamily<prometheus::Gauge> bytes_;
 };
 
 }  // namespace reel::front

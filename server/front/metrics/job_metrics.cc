@@ -327,9 +327,11 @@ void JobMetrics::Stepped(const std::string& worker, const StepSample& sample) {
   workers_.Stepped(worker, sample);
 }
 void JobMetrics::PromptsRead(const model::PromptCounts& prompts) { workers_.PromptsRead(prompts); }
-void JobMetrics::AdaptersUploaded(const std::string& worker, const std::string& model,
-                                  const model::AdapterCounts& adapters) {
-  workers_.AdaptersUploaded(worker, model, adapters);
+void JobMetrics::AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) {
+  workers_.AdaptersUploaded(model, adapters);
+}
+void JobMetrics::WorkerHolds(const std::string& worker, const HeldBytes& held) {
+  workers_.Holds(worker, held);
 }
 void JobMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& video) {
   workers_.WarmedUp(worker, video);

@@ -92,8 +92,8 @@ class JobMetrics final : public JobObserver {
   void CancelDone(absl::Duration took) override;
   void Stepped(const std::string& worker, const StepSample& sample) override;
   void PromptsRead(const model::PromptCounts& prompts) override;
-  void AdaptersUploaded(const std::string& worker, const std::string& model,
-                        const model::AdapterCounts& adapters) override;
+  void AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) override;
+  void WorkerHolds(const std::string& worker, const HeldBytes& held) override;
   void WarmedUp(const std::string& worker, const reel::WarmedUp& video) override;
   void ModelLoaded(const std::string& worker) override;
   void ModelPutOut(const std::string& worker) override;

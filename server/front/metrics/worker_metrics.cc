@@ -41,6 +41,10 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
                   "by the worker's allocator (reserved) and tensors (allocated), the most of "
                   "those since it started (peak), and what of them it would give up (kept)."),
               6 * kMaxDevices, dropped),
+      adapter_bytes_(GaugeFamily(registry, "reel_adapter_device_bytes",
+                                 "Of adapters that the models of a device have at hand there for "
+                                 "requests, beside their room in the layers."),
+                     kMaxDevices, dropped),
       restarts_(CounterFamily(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
                 8 * kMaxDevices, dropped),
       errors_(CounterFamily(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
@@ -84,6 +88,7 @@ void WorkerMetrics::AddSeries(const std::string& worker) {
   for (const char* kind : {"oom", "sticky", "hang", "nan", "lost"}) {
     errors_.Get({{"device", worker}, {"kind", kind}});
   }
+  adapter_bytes_.Get({{"device", worker}});
   busy_.Get({{"device", worker}});
   kernels_.AddSeries(worker);
   loads_.Get({{"device", worker}});
@@ -129,6 +134,7 @@ void WorkerMetrics::Lost(const std::string& worker, LossCause cause) {
                      : cause == LossCause::kHang ? "hang"
                                                  : "lost";
   errors_.Get({{"device", worker}, {"kind", kind}}).Increment();
+  Holds(worker, {});
 }
 
 void WorkerMetrics::Stepped(const std::string& worker, const StepSample& sample) {
@@ -163,6 +169,10 @@ void WorkerMetrics::PromptsRead(const model::PromptCounts& prompts) {
 
 void WorkerMetrics::EnergyTaken(const std::string& worker, double joules) {
   energy_.Get({{"device", worker}}).Increment(std::max(0.0, joules));
+}
+
+void WorkerMetrics::Holds(const std::string& worker, const HeldBytes& held) {
+  adapter_bytes_.Get({{"device", worker}}).Set(static_cast<double>(held.adapters));
 }
 
 void WorkerMetrics::JobFailed(const std::string& worker, Reason reason) {

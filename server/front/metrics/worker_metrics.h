@@ -81,10 +81,10 @@ class WorkerMetrics {
   void ModelLoaded(const std::string& worker);
   void ModelPutOut(const std::string& worker);
   void PromptsRead(const model::PromptCounts& prompts);
-  void AdaptersUploaded(const std::string& worker, const std::string& model,
-                        const model::AdapterCounts& adapters) {
-    adapters_.Uploaded(worker, model, adapters);
+  void AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) {
+    adapters_.Uploaded(model, adapters);
   }
+  void Holds(const std::string& worker, const HeldBytes& held);
   void EnergyTaken(const std::string& worker, double joules);
   void JobFailed(const std::string& worker, Reason reason);
 
@@ -96,6 +96,7 @@ class WorkerMetrics {
   CappedFamily<prometheus::Gauge> up_;
   CappedFamily<prometheus::Gauge> out_;
   CappedFamily<prometheus::Gauge> memory_;
+  CappedFamily<prometheus::Gauge> adapter_bytes_;
   CappedFamily<prometheus::Counter> restarts_;
   CappedFamily<prometheus::Counter> errors_;
   CappedFamily<prometheus::Counter> busy_;

@@ -57,9 +57,9 @@ void Engine::Impl::Rest() {
       options_.return_memory();
       ReadMemory();
     }
-    TellMemory();
     until = std::min(until, since + kLookAtMemoryEvery);
   }
+  TellMemory();
   inbox_.WaitUntil(until);
   // Memory allocated meanwhile belongs to no job.
   ShareEnergy(EnergyWatch::Ask::kIfDue);

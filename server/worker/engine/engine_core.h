@@ -145,8 +145,11 @@ class Engine::Impl {
   void NoteMemory(const Batch& batch);
   void NoteMemory(HeldJob& job) { NoteMemory(Batch{{&job}, 1, nullptr, {1}}); }
   void ReadMemory() { memory_.Read(KeptBytes()); }
-  // Reports it if it differs from the last report.
+  // Reports it, and what models hold, if either differs from the last report.
   void TellMemory();
+  // With the device's memory and energy, and what models hold, as they are now.
+  void ReportNow(Stepped report);
+  HeldBytes Held() const;
   int64_t KeptBytes() const;
   int64_t WeightBytes() const;
   // Charges the device's energy since the last reading to the jobs that it worked for.
@@ -227,6 +230,7 @@ class Engine::Impl {
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
   MemoryWatch memory_;
+  HeldBytes told_held_;
   EnergyWatch energy_;
   Turns turns_;
   SharingGains gains_;

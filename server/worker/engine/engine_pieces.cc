@@ -211,6 +211,17 @@ void Engine::Impl::StartEncoding(HeldJob& job) {
   job.encoder->Finish();
 }
 
+HeldBytes Engine::Impl::Held() const {
+  HeldBytes held;
+  const auto add = [&held](const LoadedModel& model) {
+    held.adapters += model.pipeline->adapter_bytes();
+  };
+  for (const auto& [name, model] : models_) add(model);
+  for (const LoadedModel& model : leaving_) add(model);
+  for (const Candidate& next : candidates_) add(next.loaded);
+  return held;
+}
+
 int64_t Engine::Impl::KeptBytes() const {
   int64_t kept = 0;
   for (const auto& [name, model] : models_) kept += model.pipeline->kept_bytes();
@@ -246,10 +257,13 @@ void Engine::Impl::NoteMemory(const Batch& batch) {
 }
 
 void Engine::Impl::TellMemory() {
-  if (!memory_.TakeChanged()) return;
-  Stepped report;
+  if (memory_.TakeChanged() || Held() != told_held_) ReportNow({});
+}
+
+void Engine::Impl::ReportNow(Stepped report) {
   report.memory = memory_.last();
   report.millijoules = energy_.TakeUntold();
+  report.held = told_held_ = Held();
   Report(std::move(report));
 }
 
@@ -285,13 +299,11 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   Stepped report;
   report.steps.push_back(std::move(sample));
   memory_.TakeChanged();
-  report.memory = memory_.last();
   ShareEnergy(EnergyWatch::Ask::kIfDue);
-  report.millijoules = energy_.TakeUntold();
   report.prompts = batch.jobs.front()->pipeline->TakePromptCounts();
   report.adapters = batch.jobs.front()->pipeline->TakeAdapterCounts();
   batch.jobs.front()->tally.AdaptersUploaded(absl::Nanoseconds(report.adapters.nanoseconds));
-  Report(std::move(report));
+  ReportNow(std::move(report));
 }
 
 }  // namespace reel::worker

@@ -19,7 +19,6 @@ from metric_names import family_of, metrics_of, queries_of_dashboard, queries_of
 # Families without a series until something happens that a short run on a CPU does not do. They must be named in the
 # sources of the metrics.
 LATER = {
-    "reel_adapter_device_bytes": "a model with adapters of requests",
     "reel_adapter_jobs_total": "a model with adapters of requests",
     "reel_adapter_uploads_total": "a model with adapters of requests",
     "reel_experiment_requests_total": "an experiment in the configuration",

@@ -115,15 +115,19 @@ TEST(ReportConvert, TellsADevicesMemoryWithAndWithoutTexts) {
   Stepped told;
   told.prompts = {1, 2};
   told.millijoules = 70'500;
-  told.adapters = {1, 2, 3'000, 4};
+  told.adapters = {1, 2, 3'000};
+  told.held.adapters = 4;
   const auto without = ReportFromProto(ReportToProto({"w", {}, told}));
   EXPECT_EQ(std::get<Stepped>(without->event).memory, model::DeviceMemory());
   EXPECT_EQ(std::get<Stepped>(without->event).prompts.encoded, 2);
   EXPECT_EQ(std::get<Stepped>(without->event).millijoules, 70'500);
   EXPECT_EQ(std::get<Stepped>(without->event).adapters, told.adapters);
+  EXPECT_EQ(std::get<Stepped>(without->event).held, told.held);
   told.memory = {.held = 5, .reserved = 4, .in_use = 3, .kept = 1, .most = 6};
+  told.adapters = {};
   const auto with = ReportFromProto(ReportToProto({"w", {}, told}));
   EXPECT_EQ(std::get<Stepped>(with->event).memory, told.memory);
+  EXPECT_EQ(std::get<Stepped>(with->event).held, told.held);
   EXPECT_EQ(std::get<Stepped>(with->event).prompts.encoded, 2);
 }
 

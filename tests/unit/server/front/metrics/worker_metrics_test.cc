@@ -107,17 +107,32 @@ TEST(WorkerMetrics, TextsAreCountedFromNoughtOn) {
 
 TEST(WorkerMetrics, AdaptersAreCountedByTheirModelsAndTimed) {
   Metrics metrics({"1", "r", {}, {}});
-  metrics.jobs().AdaptersUploaded("cuda0", "ltx", {});
+  metrics.jobs().AdaptersUploaded("ltx", {});
   EXPECT_EQ(ValueOf(metrics.Text(), "reel_adapter_upload_seconds_count"), 0);
-  metrics.jobs().AdaptersUploaded("cuda0", "ltx",
-                                  {.uploaded = 2, .nanoseconds = 500'000'000, .held_bytes = 4096});
-  metrics.jobs().AdaptersUploaded("cuda0", "ltx", {.refused = 1, .held_bytes = 1024});
+  metrics.jobs().AdaptersUploaded("ltx", {.uploaded = 2, .nanoseconds = 500'000'000});
+  metrics.jobs().AdaptersUploaded("ltx", {.refused = 1});
   const std::string text = metrics.Text();
   EXPECT_EQ(ValueOf(text, "reel_adapter_uploads_total{model=\"ltx\",outcome=\"ok\"}"), 2);
   EXPECT_EQ(ValueOf(text, "reel_adapter_uploads_total{model=\"ltx\",outcome=\"refused\"}"), 1);
   EXPECT_EQ(ValueOf(text, "reel_adapter_upload_seconds_count"), 2);
   EXPECT_EQ(ValueOf(text, "reel_adapter_upload_seconds_sum"), 0.5);
-  EXPECT_EQ(ValueOf(text, "reel_adapter_device_bytes{device=\"cuda0\"}"), 1024);
+}
+
+TEST(WorkerMetrics, AdaptersTakeOfADeviceWhatItSaidLastAndNothingOnceItIsLost) {
+  Metrics metrics({"1", "r", {}, {}});
+  const auto bytes = [&] {
+    return ValueOf(metrics.Text(), "reel_adapter_device_bytes{device=\"cuda0\"}");
+  };
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));
+  EXPECT_EQ(bytes(), 0);
+  metrics.jobs().WorkerHolds("cuda0", {.adapters = 4096});
+  metrics.jobs().WorkerHolds("cuda1", {.adapters = 512});
+  EXPECT_EQ(bytes(), 4096);
+  metrics.jobs().WorkerHolds("cuda0", {.adapters = 0});
+  EXPECT_EQ(bytes(), 0);
+  metrics.jobs().WorkerHolds("cuda0", {.adapters = 1024});
+  metrics.jobs().WorkerLost("cuda0", LossCause::kExit);
+  EXPECT_EQ(bytes(), 0);
 }
 
 TEST(WorkerMetrics, StepsAreMeasuredAndSampledOnesByKernel) {
