@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -94,6 +95,10 @@ struct OperatorCost {
   absl::Duration estimate;  // estimate for the whole part, from the timed calls
 };
 
+// The operator and variant of waits for weights that stream to the device.
+inline constexpr std::string_view kWeightsOp = "weights";
+inline constexpr std::string_view kStreamVariant = "stream";
+
 // What the file's sound is like, as it was encoded.
 struct SoundStats {
   // EBU R 128, integrated over the whole; unset for silence and for less than 0.4 s.
@@ -136,6 +141,7 @@ struct RunStats {
   int adapter_ranks = 0;                // columns that its adapters took together
   absl::Duration adapter_upload;        // reading them and bringing them to the device
   int64_t streamed_bytes = 0;           // of weights, copied to the device for its steps
+  absl::Duration stream_stall;          // of its steps, for those; estimated from the timed ones
   std::optional<double> energy_joules;  // that the device used for it; unset: unknown
   std::optional<SoundStats> sound;      // unset: the file has none
 };

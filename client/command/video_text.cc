@@ -82,6 +82,11 @@ void AddStats(const v1::RunStats& stats, TextTable& table) {
     table.AddRow({"steps", absl::StrCat(stats.full_steps(), " in full, ", stats.reused_steps(),
                                         " reused an earlier one's result")});
   }
+  if (stats.streamed_bytes() > 0) {
+    table.AddRow({"weights", absl::StrCat(HumanBytes(stats.streamed_bytes()),
+                                          " streamed for steps, which waited ",
+                                          HumanDuration(FromProto(stats.stream_stall())))});
+  }
   if (stats.has_sound()) table.AddRow({"sound", DescribeSound(stats.sound())});
   if (stats.restarts() > 0) table.AddRow({"restarts", absl::StrCat(stats.restarts())});
 }

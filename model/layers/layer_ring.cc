@@ -7,7 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/dispatch/kernel_timer.h"
 #include "model/bridge/torch_guard.h"
+#include "model/run_stats.h"
 
 namespace reel::model {
 namespace {
@@ -19,6 +21,23 @@ at::Tensor ViewOf(const at::Tensor& buffer, int64_t offset, const at::Tensor& li
       buffer.narrow(0, offset, static_cast<int64_t>(like.nbytes())).view(like.scalar_type());
   return flat.as_strided(like.sizes(), like.strides(), flat.storage_offset());
 }
+
+// Times what the device waits for while this lives, if `run` has a timer.
+class TimedWait {
+ public:
+  explicit TimedWait(const kernels::Execution* run)
+      : run_(run != nullptr && run->timer != nullptr ? run : nullptr) {
+    if (run_ != nullptr) run_->timer->Start(kWeightsOp, kStreamVariant, run_->stream);
+  }
+  ~TimedWait() {
+    if (run_ != nullptr) run_->timer->Stop(run_->stream);
+  }
+  TimedWait(const TimedWait&) = delete;
+  TimedWait& operator=(const TimedWait&) = delete;
+
+ private:
+  const kernels::Execution* const run_;
+};
 
 // In the order of its channels, which kernels are chosen by.
 at::Tensor WithoutGaps(const at::Tensor& tensor) {
@@ -102,7 +121,8 @@ size_t LayerPlaces::streamed() const {
                                            [](const auto& place) { return place.has_value(); }));
 }
 
-LayerPlaces::Use::Use(const LayerPlaces& places, size_t layer, size_t end) {
+LayerPlaces::Use::Use(const LayerPlaces& places, size_t layer, size_t end,
+                      const kernels::Execution* run) {
   if (places.ring_ == nullptr) return;
   const std::vector<std::optional<size_t>>& all = places.places_;
   // The network's layers follow each other in the ring.
@@ -114,6 +134,7 @@ LayerPlaces::Use::Use(const LayerPlaces& places, size_t layer, size_t end) {
     ++count;
   }
   if (!first.has_value()) return;
+  const TimedWait wait(run);
   if (!all[layer].has_value()) {
     places.ring_->Prefetch(*first, *first + count);
     return;

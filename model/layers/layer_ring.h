@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/dispatch/execution.h"
 #include "model/bridge/copy_lane.h"
 #include "model/layers/tensor_visitor.h"
 
@@ -74,10 +75,13 @@ class LayerPlaces {
     if (ring_ != nullptr) ring_->Settle();
   }
 
-  // A layer in use while this lives. The walk will use the layers up to `end`.
+  // A layer in use while this lives. The walk will use the layers up to `end`. Where `run` has a
+  // timer, the wait for what streams is timed as an operator (kWeightsOp); on a CPU, whose copies
+  // are made at once, that is their time.
   class Use {
    public:
-    Use(const LayerPlaces& places, size_t layer, size_t end);
+    Use(const LayerPlaces& places, size_t layer, size_t end,
+        const kernels::Execution* run = nullptr);
     ~Use();
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;

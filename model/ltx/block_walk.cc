@@ -29,7 +29,7 @@ void BlockWalk::Next(const Ops& ops) {
   // The first block ends alike whether others follow or are left out; in front of a perturbed block
   // rows are split.
   const bool goes_on = at_ > 0 && at_ + 1 < end_ && !IsPerturbed(at_ + 1);
-  const LayerPlaces::Use use(blocks_.places(), at_, end_);
+  const LayerPlaces::Use use(blocks_.places(), at_, end_, &ops.run());
   tokens_ = blocks_[at_](ops, tokens_, {at_, is_perturbed, goes_on}, call_);
   ++at_;
 }

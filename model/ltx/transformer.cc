@@ -148,7 +148,7 @@ TextKeys Transformer::KeysOf(const Ops& ops, const at::Tensor& asked,
   if (known.size(0) == 0) return keys;
   const std::vector<at::Tensor> v = of_blocks(text_keys_(ops, known), 1).contiguous().unbind();
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size());
+    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size(), &ops.run());
     only.push_back(blocks_[i].text_attention.to_out(ops, v[i]));
   }
   keys.only = at::stack(only);

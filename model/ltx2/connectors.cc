@@ -99,7 +99,7 @@ at::Tensor Connectors::Connect(const Ops& ops, const Connector& connector,
   const auto normed = [&](const at::Tensor& t) { return ops.RmsNorm(t, {}, kConnectorEps); };
   at::Tensor x = at::cat({features, registers.unsqueeze(0).expand({features.size(0), -1, -1})}, 1);
   for (size_t i = 0; i < connector.blocks.size(); ++i) {
-    const LayerPlaces::Use use(connector.blocks.places(), i, connector.blocks.size());
+    const LayerPlaces::Use use(connector.blocks.places(), i, connector.blocks.size(), &ops.run());
     const Block& block = connector.blocks[i];
     x = ops.GateResidual(x, block.attention.OfSelf(ops, {normed(x)}, table), {});
     x = ops.GateResidual(x, block.feed_forward(ops, {normed(x)}), {});

@@ -176,7 +176,7 @@ std::vector<at::Tensor> GemmaEncoder::Encode(const Ops& ops, const at::Tensor& i
   at::Tensor x = embedded * scale;
   std::vector<at::Tensor> states = {x};
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size());
+    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size(), &ops.run());
     const Block& block = blocks_[i];
     const Places& places = config_.sees_all[i] ? all : local;
     const at::Tensor attended = Attend(ops, block, Norm(ops, x, block.before_attention), places);

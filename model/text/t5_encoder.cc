@@ -179,7 +179,7 @@ at::Tensor T5Encoder::Encode(const Ops& ops, const at::Tensor& ids, const at::Te
     bias = at::where(keep, bias, at::scalar_tensor(LowestOf(bias.scalar_type()), bias.options()));
   }
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size());
+    const LayerPlaces::Use use(blocks_.places(), i, blocks_.size(), &ops.run());
     const Block& block = blocks_[i];
     at::Tensor h = ops.RmsNormRoundedFirst(x, block.attention_norm, config_.eps);
     x = Clamped(x + Attend(ops, block, h, bias));

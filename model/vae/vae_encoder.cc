@@ -72,7 +72,7 @@ VaeEncoder::VaeEncoder(Weights& weights, const VaeConfig& config, std::shared_pt
 
 at::Tensor VaeEncoder::Run(const Ops& ops, const Resnets& resnets, at::Tensor x) {
   for (size_t i = 0; i < resnets.size(); ++i) {
-    const LayerPlaces::Use use(resnets.places(), i, resnets.size());
+    const LayerPlaces::Use use(resnets.places(), i, resnets.size(), &ops.run());
     x = resnets[i].Causal(ops, x);
   }
   return x;

@@ -111,6 +111,7 @@ void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   stats.set_prompt_cache_hits(event.prompts.remembered);
   stats.set_prompt_cache_misses(event.prompts.encoded);
   stats.set_millijoules(event.millijoules);
+  stats.set_weights_host_bytes(event.held.host_weights);
   if (event.adapters == model::AdapterCounts() && event.held.adapters == 0) return;
   worker::v1::AdapterCounts& adapters = *stats.mutable_adapters();
   adapters.set_uploaded(event.adapters.uploaded);
@@ -198,6 +199,7 @@ WorkerReport Get(const worker::v1::StepStats& stats) {
   event.memory = MemoryFromProto(stats.memory());
   event.prompts = {stats.prompt_cache_hits(), stats.prompt_cache_misses()};
   event.millijoules = stats.millijoules();
+  event.held.host_weights = stats.weights_host_bytes();
   if (stats.has_adapters()) {
     const worker::v1::AdapterCounts& adapters = stats.adapters();
     event.adapters = {adapters.uploaded(), adapters.refused(),

@@ -79,6 +79,7 @@ void VisitFigures(Visitor& visit, RunStats& stats) {
   visit("adapter_ranks"_field, stats.adapter_ranks);
   visit("adapter_upload"_field, stats.adapter_upload);
   visit("streamed_bytes"_field, stats.streamed_bytes);
+  visit("stream_stall"_field, stats.stream_stall);
   visit("energy_joules"_field, stats.energy_joules);
 }
 

@@ -85,7 +85,8 @@ void VisitFields(Visitor& visit, auto& step)
 }
 // What the models of a worker hold.
 struct HeldBytes {
-  int64_t adapters = 0;  // of requests, on the device, beside their room in the layers
+  int64_t adapters = 0;      // of requests, on the device, beside their room in the layers
+  int64_t host_weights = 0;  // weights in host memory
 
   friend bool operator==(const HeldBytes&, const HeldBytes&) = default;
 };

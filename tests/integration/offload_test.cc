@@ -18,10 +18,10 @@ class OffloadedWeights : public ::testing::Test {
     return absl::StrCat("models { name: 'tiny' path: '", model_.path(), "' dtype: 'fp32' ", offload,
                         " }");
   }
-  static std::string VideoOf(const ReelServer& server) {
-    const StreamResult result = Calls(server.Connect()).Generate(TinyModelSpec(17));
-    EXPECT_TRUE(result.status.ok()) << result.status.error_message();
-    return result.file;
+  static StreamResult VideoOf(const ReelServer& server) {
+    StreamResult result = Calls(server.Connect()).Generate(TinyModelSpec(17));
+    EXPECT_TRUE(result.is_finished) << result.status.error_message();
+    return result;
   }
 
   const model::ltx::TinyFolder model_{"0.9.0"};
@@ -33,15 +33,21 @@ TEST_F(OffloadedWeights, MakeTheSameFileAndAreToldWithTheModel) {
   const v1::Model whole = models.Get("tiny");
   EXPECT_EQ(whole.host_bytes(), 0);
   EXPECT_EQ(whole.streamed_bytes(), 0);
-  const std::string video = VideoOf(server);
-  ASSERT_FALSE(video.empty());
+  const StreamResult video = VideoOf(server);
+  ASSERT_FALSE(video.file.empty());
+  EXPECT_EQ(video.finished.stats().stream_stall().nanos(), 0);
+  EXPECT_EQ(server.Metric("reel_weights_host_bytes"), 0);
 
   server.Reconfigure(Config("offload { text: 'host' resident_blocks: 0 }"));
   ASSERT_TRUE(Eventually([&] { return models.Get("tiny").streamed_bytes() > 0; }));
   const v1::Model streaming = models.Get("tiny");
   EXPECT_GT(streaming.host_bytes(), streaming.streamed_bytes());
   EXPECT_LT(streaming.weight_bytes(), whole.weight_bytes());
-  EXPECT_EQ(VideoOf(server), video);
+  const StreamResult streamed = VideoOf(server);
+  EXPECT_EQ(streamed.file, video.file);
+  EXPECT_GT(streamed.finished.stats().stream_stall().nanos(), 0);
+  EXPECT_GT(server.Metric("reel_weights_stall_seconds_total"), 0);
+  EXPECT_EQ(server.Metric("reel_weights_host_bytes"), streaming.host_bytes());
   const ProgramResult shown =
       RunProgram(BinaryPath("reel"), {"--server", server.address(), "models"});
   EXPECT_THAT(shown.out, HasSubstr(" on the host")) << shown.errors;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/metrics/sharing_metrics.h"
 
-#include <cstddef>
-
 namespace reel::front {
 namespace {
 
 using prometheus::Registry;
-
-constexpr size_t kMostSeries = 128;  // devices times models times profiles
 
 // Whether its videos shared it, and what each would have taken by itself is known.
 bool TellsOfSharing(const StepSample& sample) {
@@ -47,7 +43,7 @@ constexpr StepFigure kStepFigures[] = {
 SharingMetrics::SharingMetrics(Registry& registry,
                                prometheus::Family<prometheus::Counter>& dropped) {
   for (const StepFigure& row : kStepFigures) {
-    figures_.emplace_back(CounterFamily(registry, row.name, row.help), kMostSeries, dropped);
+    figures_.emplace_back(CounterFamily(registry, row.name, row.help), kMostStepSeries, dropped);
   }
 }
 
@@ -55,12 +51,7 @@ void SharingMetrics::Stepped(const std::string& worker, const StepSample& sample
   for (size_t i = 0; i < figures_.size(); ++i) {
     const double value = kStepFigures[i].value(sample);
     if (value <= 0) continue;
-    // A plan's name begins with its profile; which variants a caller forces is no label.
-    figures_[i]
-        .Get({{"device", worker},
-              {"model", sample.model},
-              {"profile", sample.plan.substr(0, sample.plan.find('+'))}})
-        .Increment(value);
+    figures_[i].Get(LabelsOfStep(worker, sample)).Increment(value);
   }
 }
 

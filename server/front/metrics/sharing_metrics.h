@@ -3,8 +3,10 @@
 #pragma once
 
 #include <prometheus/counter.h>
+#include <prometheus/labels.h>
 #include <prometheus/registry.h>
 
+#include <cstddef>
 #include <deque>
 #include <string>
 
@@ -12,6 +14,15 @@
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
+
+inline constexpr size_t kMostStepSeries = 128;  // devices times models times profiles
+
+// A plan's name begins with its profile; which variants a caller forces is no label.
+inline prometheus::Labels LabelsOfStep(const std::string& worker, const StepSample& sample) {
+  return {{"device", worker},
+          {"model", sample.model},
+          {"profile", sample.plan.substr(0, sample.plan.find('+'))}};
+}
 
 // One for each row of the table in the source.
 // Thread-safe.

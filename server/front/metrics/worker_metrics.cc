@@ -45,6 +45,9 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
                                  "Of adapters that the models of a device have at hand there for "
                                  "requests, beside their room in the layers."),
                      kMaxDevices, dropped),
+      host_bytes_(GaugeFamily(registry, "reel_weights_host_bytes",
+                              "Of weights that the models of a device hold in host memory."),
+                  kMaxDevices, dropped),
       restarts_(CounterFamily(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
                 8 * kMaxDevices, dropped),
       errors_(CounterFamily(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
@@ -89,6 +92,7 @@ void WorkerMetrics::AddSeries(const std::string& worker) {
     errors_.Get({{"device", worker}, {"kind", kind}});
   }
   adapter_bytes_.Get({{"device", worker}});
+  host_bytes_.Get({{"device", worker}});
   busy_.Get({{"device", worker}});
   kernels_.AddSeries(worker);
   loads_.Get({{"device", worker}});
@@ -172,6 +176,7 @@ void WorkerMetrics::EnergyTaken(const std::string& worker, double joules) {
 }
 
 void WorkerMetrics::Holds(const std::string& worker, const HeldBytes& held) {
+  host_bytes_.Get({{"device", worker}}).Set(static_cast<double>(held.host_weights));
   adapter_bytes_.Get({{"device", worker}}).Set(static_cast<double>(held.adapters));
 }
 
@@ -321,7 +326,11 @@ KernelMetrics::KernelMetrics(Registry& registry, prometheus::Family<prometheus::
           HistogramFamily(
               registry, "reel_kernel_duration_seconds",
               "Mean of an operator's calls within a text encoding, step or decode that is timed."),
-          kMaxKernelSeries, dropped) {}
+          kMaxKernelSeries, dropped),
+      stalls_(CounterFamily(registry, "reel_weights_stall_seconds_total",
+                            "Time that denoising steps waited for weights that do not stay on the "
+                            "device, estimated from those that are timed."),
+              kMostStepSeries, dropped) {}
 
 void KernelMetrics::AddSeries(const std::string& worker) { sampled_.Get({{"device", worker}}); }
 
@@ -334,6 +343,9 @@ void KernelMetrics::Stepped(const std::string& worker, const StepSample& sample)
   for (const OperatorSeconds& one : seconds_.Take(worker, sample)) {
     estimated_.Get({{"op", one.op}, {"variant", one.variant}, {"stage", StageName(sample.stage)}})
         .Increment(one.seconds);
+    if (one.op == model::kWeightsOp && sample.stage == model::Stage::kDenoise) {
+      stalls_.Get(LabelsOfStep(worker, sample)).Increment(one.seconds);
+    }
   }
   if (sample.stage == model::Stage::kDenoise && !sample.kernels.empty()) {
     sampled_.Get({{"device", worker}}).Increment();

@@ -65,6 +65,7 @@ class KernelMetrics {
   CappedFamily<prometheus::Counter> sampled_;
   CappedFamily<prometheus::Counter> estimated_;
   CappedFamily<prometheus::Histogram> kernels_;
+  CappedFamily<prometheus::Counter> stalls_;  // of steps, for weights that stream
   KernelSeconds seconds_;
 };
 
@@ -97,6 +98,7 @@ class WorkerMetrics {
   CappedFamily<prometheus::Gauge> out_;
   CappedFamily<prometheus::Gauge> memory_;
   CappedFamily<prometheus::Gauge> adapter_bytes_;
+  CappedFamily<prometheus::Gauge> host_bytes_;
   CappedFamily<prometheus::Counter> restarts_;
   CappedFamily<prometheus::Counter> errors_;
   CappedFamily<prometheus::Counter> busy_;

@@ -215,6 +215,7 @@ HeldBytes Engine::Impl::Held() const {
   HeldBytes held;
   const auto add = [&held](const LoadedModel& model) {
     held.adapters += model.pipeline->adapter_bytes();
+    held.host_weights += model.pipeline->card().host_bytes;
   };
   for (const auto& [name, model] : models_) add(model);
   for (const LoadedModel& model : leaving_) add(model);

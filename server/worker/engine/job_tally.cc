@@ -100,6 +100,10 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
   AddOperators(model::Stage::kDenoise, model::RunPart::kDenoise, denoise_, stats);
   AddOperators(model::Stage::kSound, model::RunPart::kSound, sound_, stats);
   AddOperators(model::Stage::kDecode, model::RunPart::kDecode, decode_, stats);
+  for (const model::OperatorCost& cost : stats.operators) {
+    const bool waits = cost.part == model::RunPart::kDenoise && cost.op == model::kWeightsOp;
+    if (waits) stats.stream_stall += cost.estimate;
+  }
   stats.device_seconds = absl::ToDoubleSeconds(device_);
   stats.latent_tokens = static_cast<int>(latent_tokens);
   stats.energy_joules = joules_;

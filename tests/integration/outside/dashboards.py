@@ -28,6 +28,7 @@ EMPTY = {
     "Power": "a device whose driver counts its energy",
     "Device memory": "a device with memory of its own",
     "What sharing steps gains": "a model that shares steps",
+    "Steps that wait for weights": "a model that is larger than its device",
     "Certificate ends in": "TLS",
     "Bytes of tenants": "a tenant with a limit",
 }

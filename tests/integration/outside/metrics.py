@@ -38,6 +38,7 @@ LATER = {
     "reel_step_left_out_jobs_total": "a device that loses by sharing",
     "reel_tenant_stored_bytes": "a tenant with a limit",
     "reel_tenant_stored_limit_bytes": "a tenant with a limit",
+    "reel_weights_stall_seconds_total": "a model that is larger than its device",
     "reel_weights_streamed_bytes_total": "a model that is larger than its device",
     "reel_tls_certificate_expiry_timestamp_seconds": "TLS",
 }

@@ -28,6 +28,15 @@ TEST(VideoText, TellsHowManyStepsWereReusedWhereSomeWere) {
             std::string::npos);
 }
 
+TEST(VideoText, TellsWhatStreamedForItsStepsAndHowLongTheyWaited) {
+  v1::Video video;
+  EXPECT_EQ(DescribeVideo(video).find("streamed"), std::string::npos);
+  video.mutable_stats()->set_streamed_bytes(2048);
+  video.mutable_stats()->mutable_stream_stall()->set_nanos(350'000'000);
+  const std::string text = DescribeVideo(video);
+  EXPECT_NE(text.find(" streamed for steps, which waited 350 ms\n"), std::string::npos) << text;
+}
+
 TEST(VideoText, NamesAdaptersWithTheirScalesAsAFlagTakesThem) {
   v1::Video video;
   v1::Adapter& grain = *video.mutable_spec()->add_adapters();

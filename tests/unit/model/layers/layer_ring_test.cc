@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "kernels/dispatch/kernel_timer.h"
 #include "model/bridge/torch_guard.h"
+#include "model/run_stats.h"
 #include "tests/unit/model/bridge/device_test.h"
 
 namespace reel::model {
@@ -203,6 +207,47 @@ TEST_F(LayerRingTest, AwaitsWhatIsUnderWayBeforeACallThatIsReplayed) {
   EXPECT_EQ(counts_.awaited_all, 1);
   Walk(places, layers, 1, 3);
   EXPECT_EQ(counts_.copies, 5);
+}
+
+// Remembers what was started, and whether it was ended.
+class RecordingTimer final : public kernels::KernelTimer {
+ public:
+  void Start(std::string_view op, std::string_view variant, kernels::DeviceStream) override {
+    EXPECT_FALSE(std::exchange(runs_, true));
+    EXPECT_EQ(op, kWeightsOp);
+    EXPECT_EQ(variant, kStreamVariant);
+  }
+  void Stop(kernels::DeviceStream) override {
+    EXPECT_TRUE(std::exchange(runs_, false));
+    ++waits;
+  }
+  std::vector<kernels::VariantTime> Take() override { return {}; }
+
+  int waits = 0;
+
+ private:
+  bool runs_ = false;
+};
+
+TEST_F(LayerRingTest, HasWaitsForWhatStreamsTimedWhereCallsAreTimed) {
+  const kernels::KernelPlan plan;
+  kernels::KernelCounters counters;
+  RecordingTimer timer;
+  kernels::Execution run = {plan, counters, &timer, {}};
+  LayerPlaces places(ring_);
+  const std::vector<Layer> layers = Add(places, 8, Odd);
+  const auto walk = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const LayerPlaces::Use use(places, i, end, &run);
+    }
+  };
+  walk(0, 8);
+  EXPECT_EQ(timer.waits, 8);
+  walk(0, 1);
+  EXPECT_EQ(timer.waits, 8) << "nothing of this walk streams";
+  run.timer = nullptr;
+  walk(0, 8);
+  EXPECT_EQ(timer.waits, 8);
 }
 
 TEST_F(LayerRingTest, RefusesALayerThatIsLargerThanASlot) {

@@ -116,7 +116,7 @@ TEST(ReportConvert, TellsADevicesMemoryWithAndWithoutTexts) {
   told.prompts = {1, 2};
   told.millijoules = 70'500;
   told.adapters = {1, 2, 3'000};
-  told.held.adapters = 4;
+  told.held = {.adapters = 4, .host_weights = 5};
   const auto without = ReportFromProto(ReportToProto({"w", {}, told}));
   EXPECT_EQ(std::get<Stepped>(without->event).memory, model::DeviceMemory());
   EXPECT_EQ(std::get<Stepped>(without->event).prompts.encoded, 2);

@@ -74,5 +74,25 @@ TEST(SharingMetrics, AddUpWhatStreamsForSteps) {
       2048);
 }
 
+TEST(SharingMetrics, TellHowLongStepsWaitForWhatStreams) {
+  Metrics metrics({"1", "r", {}, {}});
+  StepSample step = SharedStep();
+  const auto stall = [&] {
+    return ValueOf(
+        metrics.Text(),
+        "reel_weights_stall_seconds_total{device=\"cuda0\",model=\"ltx\",profile=\"fp8\"}");
+  };
+  step.duration = absl::Seconds(2);
+  metrics.jobs().Stepped("cuda0", step);
+  step.kernels = {{"linear", "aten", 4, 600'000'000}, {"weights", "stream", 8, 500'000'000}};
+  metrics.jobs().Stepped("cuda0", step);
+  // The step that was not timed is taken to be like the other.
+  EXPECT_DOUBLE_EQ(stall(), 1);
+  // Those of texts are told by their operator alone.
+  step.stage = model::Stage::kTextEncode;
+  metrics.jobs().Stepped("cuda0", step);
+  EXPECT_DOUBLE_EQ(stall(), 1);
+}
+
 }  // namespace
 }  // namespace reel::front

@@ -118,14 +118,15 @@ TEST(WorkerMetrics, AdaptersAreCountedByTheirModelsAndTimed) {
   EXPECT_EQ(ValueOf(text, "reel_adapter_upload_seconds_sum"), 0.5);
 }
 
-TEST(WorkerMetrics, AdaptersTakeOfADeviceWhatItSaidLastAndNothingOnceItIsLost) {
+TEST(WorkerMetrics, ModelsHoldWhatTheirDeviceSaidLastAndNothingOnceItIsLost) {
   Metrics metrics({"1", "r", {}, {}});
   const auto bytes = [&] {
     return ValueOf(metrics.Text(), "reel_adapter_device_bytes{device=\"cuda0\"}");
   };
   metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));
   EXPECT_EQ(bytes(), 0);
-  metrics.jobs().WorkerHolds("cuda0", {.adapters = 4096});
+  metrics.jobs().WorkerHolds("cuda0", {.adapters = 4096, .host_weights = 9});
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_weights_host_bytes{device=\"cuda0\"}"), 9);
   metrics.jobs().WorkerHolds("cuda1", {.adapters = 512});
   EXPECT_EQ(bytes(), 4096);
   metrics.jobs().WorkerHolds("cuda0", {.adapters = 0});
@@ -133,6 +134,7 @@ TEST(WorkerMetrics, AdaptersTakeOfADeviceWhatItSaidLastAndNothingOnceItIsLost) {
   metrics.jobs().WorkerHolds("cuda0", {.adapters = 1024});
   metrics.jobs().WorkerLost("cuda0", LossCause::kExit);
   EXPECT_EQ(bytes(), 0);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_weights_host_bytes{device=\"cuda0\"}"), 0);
 }
 
 TEST(WorkerMetrics, StepsAreMeasuredAndSampledOnesByKernel) {

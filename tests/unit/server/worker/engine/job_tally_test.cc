@@ -109,6 +109,19 @@ TEST(JobTally, ScalesWhatWasTimedToThePartAndNamesTheGaps) {
   EXPECT_EQ(stats.operators[4].estimate, absl::ZeroDuration());
 }
 
+TEST(JobTally, TellsHowLongItsStepsWaitedForWeights) {
+  JobTally tally;
+  for (int i = 0; i < 4; ++i) tally.Stepped(absl::Seconds(2), 1, 1);
+  tally.TextEncoded(absl::Seconds(1));
+  EXPECT_EQ(tally.Stats("cpu", 0).stream_stall, absl::ZeroDuration());
+  // Waits of the text encoder are not those of steps.
+  tally.Timed(model::Stage::kTextEncode, absl::Seconds(1), {{"weights", "stream", 9, 100'000'000}});
+  EXPECT_EQ(tally.Stats("cpu", 0).stream_stall, absl::ZeroDuration());
+  tally.Timed(model::Stage::kDenoise, absl::Seconds(2),
+              {{"linear", "aten", 4, 600'000'000}, {"weights", "stream", 8, 500'000'000}});
+  EXPECT_EQ(tally.Stats("cpu", 0).stream_stall, absl::Seconds(2));
+}
+
 TEST(JobTally, TellsWhichVariantsWereLossy) {
   JobTally tally;
   tally.Used({{"linear", "aten", 3}, {"linear", "e4m3_rows", 1}});
