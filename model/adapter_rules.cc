@@ -32,10 +32,22 @@ std::string UnknownText(const std::string& name, const ModelCard& card) {
                       nearest.empty() ? "see the model's adapters" : nearest);
 }
 
-const AdapterOffer* Find(const ModelCard& card, const std::string& name) {
-  const auto found = std::find_if(card.adapters.begin(), card.adapters.end(),
-                                  [&](const AdapterOffer& offer) { return offer.name == name; });
-  return found == card.adapters.end() ? nullptr : &*found;
+const AdapterOffer* Find(const std::vector<AdapterOffer>& offers, const std::string& name) {
+  const auto found = std::ranges::find(offers, name, &AdapterOffer::name);
+  return found == offers.end() ? nullptr : &*found;
+}
+
+// Of one that the model does not offer.
+void Refuse(const std::string& field, const std::string& name, const ModelCard& card,
+            ViolationList& out) {
+  if (Find(card.adapters_of_others, name) == nullptr) {
+    return out.Add(field, UnknownText(name, card), "ADAPTER_UNKNOWN");
+  }
+  out.Add(field,
+          absl::StrCat(Quoted(name), " is not for this model",
+                       card.adapters.empty() ? ", which takes no adapters; nearest: leave it out"
+                                             : "; nearest: one of the model's adapters"),
+          "ADAPTER_NOT_FOR_MODEL");
 }
 
 std::string UnknownPartText(const std::string& name, const ModelCard& card) {
@@ -103,9 +115,9 @@ bool AddsNothing(const RequestAdapter& adapter) {
 // Looks one up and fills it; returns how many columns it takes.
 int64_t Fill(const std::string& field, const ModelCard& card, int64_t passes,
              RequestAdapter& adapter, ViolationList& out) {
-  const AdapterOffer* const offer = Find(card, adapter.name);
+  const AdapterOffer* const offer = Find(card.adapters, adapter.name);
   if (offer == nullptr) {
-    out.Add(field + ".name", UnknownText(adapter.name, card), "ADAPTER_UNKNOWN");
+    Refuse(field + ".name", adapter.name, card, out);
     return 0;
   }
   if (!adapter.scale) adapter.scale = offer->default_scale;
@@ -121,6 +133,11 @@ int64_t Fill(const std::string& field, const ModelCard& card, int64_t passes,
 }
 
 }  // namespace
+
+bool HasPartsOf(const AdapterOffer& offer, const ModelCard& card) {
+  return std::ranges::all_of(offer.parts,
+                             [&card](const std::string& part) { return HasPart(card, part); });
+}
 
 void ResolveAdapters(GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   const auto count = static_cast<int64_t>(spec.adapters.size());

@@ -111,6 +111,7 @@ struct ModelCard {
   int adapter_ranks = 0;                          // room for those of requests
   // That requests may name; known to the server that registers them, not to the model.
   std::vector<AdapterOffer> adapters = {};
+  std::vector<AdapterOffer> adapters_of_others = {};  // registered, but not for this model
 };
 
 // Positions that the transformer computes for one pass over the clip.

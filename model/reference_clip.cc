@@ -88,8 +88,10 @@ void CheckWantingAdapters(const GenerationSpec& spec, const ModelCard& card, Vio
     if (!WantedBy(adapter, &card).has_value()) continue;
     const std::string field = absl::StrCat("adapters[", i, "].name");
     if (!has_clip) {
-      out.Add(field, absl::StrCat(Quoted(adapter.name), " wants a reference clip",
-                                  WithoutClip(spec, card)));
+      out.Add(
+          field,
+          absl::StrCat(Quoted(adapter.name), " wants a reference clip", WithoutClip(spec, card)),
+          "ADAPTER_WANTS_REFERENCE");
     } else if (has_one) {
       out.Add(field, absl::StrCat(Quoted(adapter.name),
                                   " is a second adapter that wants a reference clip; nearest: "

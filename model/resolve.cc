@@ -78,7 +78,9 @@ Resolution ResolveFor(const std::string& tenant, const GenerationSpec& sent, con
                       const RequestLimits& limits, uint64_t fresh_seed) {
   if (sent.adapters.empty()) return Resolve(sent, card, limits, fresh_seed);
   ModelCard own = card;
-  std::erase_if(own.adapters, [&](const AdapterOffer& offer) { return !offer.IsFor(tenant); });
+  const auto is_reserved = [&](const AdapterOffer& offer) { return !offer.IsFor(tenant); };
+  std::erase_if(own.adapters, is_reserved);
+  std::erase_if(own.adapters_of_others, is_reserved);
   return Resolve(sent, own, limits, fresh_seed);
 }
 

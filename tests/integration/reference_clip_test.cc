@@ -150,6 +150,8 @@ TEST_F(ReferenceClip, IsToldOfAdaptersAndRefusedByFieldWhereItCannotBeHad) {
     return status.error_message();
   };
   EXPECT_THAT(refusal(Spec("pose"), "spec.adapters[0].name"), HasSubstr("wants a reference clip"));
+  EXPECT_THAT(calls.Generate(Spec("pose")).status.error_details(),
+              HasSubstr("ADAPTER_WANTS_REFERENCE"));
   EXPECT_THAT(refusal(With(Spec("grain"), "clip"), "spec.conditions[0].use"),
               HasSubstr("name one that does: pose, depth"));
   EXPECT_THAT(refusal(With(Spec(), "clip"), "spec.conditions[0].use"), HasSubstr("no adapter"));

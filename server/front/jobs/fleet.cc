@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "model/adapter_rules.h"
 #include "server/errors/error.h"
 
 namespace reel::front {
@@ -261,12 +262,14 @@ bool Fleet::AnyReady() const {
 
 void AdapterOffers::PutInto(model::ModelCard& card) const {
   card.adapters.clear();
-  if (card.adapter_ranks == 0) return;
+  card.adapters_of_others.clear();
   for (const RegisteredAdapter& adapter : registered_) {
     const auto& models = adapter.models;
-    if (models.empty() || std::find(models.begin(), models.end(), card.name) != models.end()) {
-      card.adapters.push_back(adapter.offer);
-    }
+    const bool is_for_it =
+        models.empty() || std::find(models.begin(), models.end(), card.name) != models.end();
+    const bool is_offered =
+        is_for_it && card.adapter_ranks > 0 && model::HasPartsOf(adapter.offer, card);
+    (is_offered ? card.adapters : card.adapters_of_others).push_back(adapter.offer);
   }
 }
 

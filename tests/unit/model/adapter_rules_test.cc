@@ -64,6 +64,21 @@ TEST(RequestAdapters, OfUnknownNamesAreRefusedWithTheNearest) {
               ElementsAre(Violation("adapters[1].name", "no adapter of this model")));
 }
 
+TEST(RequestAdapters, OfOtherModelsAreRefusedAsSuchAndThoseOfOtherTenantsAsUnknown) {
+  EXPECT_THAT(Asking({{"elsewhere", {}}}),
+              ElementsAre(Violation("adapters[0].name", "'elsewhere' is not for this model")));
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.adapters = {{"elsewhere", {}}};
+  ModelCard card = ExampleCard();
+  card.adapters_of_others[0].tenants = {"acme"};
+  EXPECT_EQ(ResolveFor("acme", sent, card, {}, 1).violations[0].reason, "ADAPTER_NOT_FOR_MODEL");
+  EXPECT_EQ(ResolveFor("other", sent, card, {}, 1).violations[0].reason, "ADAPTER_UNKNOWN");
+  card.adapters.clear();
+  EXPECT_THAT(ResolveFor("acme", sent, card, {}, 1).violations,
+              ElementsAre(Violation("adapters[0].name", "takes no adapters")));
+}
+
 TEST(RequestAdapters, OfAModelWithoutAnyAreRefused) {
   ModelCard card = ExampleCard();
   card.adapters.clear();
@@ -181,6 +196,7 @@ TEST(RequestAdapters, AreRefusedForReasonsThatProgramsKnow) {
     return all;
   };
   EXPECT_THAT(reasons({{"grian", {}}}), ElementsAre("ADAPTER_UNKNOWN"));
+  EXPECT_THAT(reasons({{"elsewhere", 1}}), ElementsAre("ADAPTER_NOT_FOR_MODEL"));
   EXPECT_THAT(reasons({{"grain", 9}}), ElementsAre("ADAPTER_SCALE"));
   EXPECT_THAT(reasons({Scaled("grain", 1, {{"audio", 1}})}), ElementsAre("ADAPTER_SCALE"));
   EXPECT_THAT(reasons({Scaled("grain", 1, {}, {1, 0.5})}), ElementsAre("ADAPTER_SCALE"));

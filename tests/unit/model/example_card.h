@@ -33,6 +33,7 @@ inline ModelCard ExampleCard() {
       {.name = "grain", .sha256 = std::string(64, 'a'), .rank = 16, .max_scale = 1.5},
       {.name = "turn", .sha256 = std::string(64, 'b'), .rank = 33},
       {.name = "secret", .sha256 = std::string(64, 'c'), .rank = 8, .tenants = {"acme"}}};
+  card.adapters_of_others = {{.name = "elsewhere", .sha256 = std::string(64, 'd')}};
   GenerationSpec distilled;
   distilled.timesteps = {1000, 900, 500, 100};
   distilled.guidance_scale = 1;

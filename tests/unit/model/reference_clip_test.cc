@@ -101,6 +101,7 @@ TEST(ReferenceClip, IsWantedByItsAdapterInEachRequest) {
   spec.conditions.clear();
   EXPECT_THAT(ViolationsWith(spec),
               ElementsAre(Violation("adapters[0].name", "CONDITION_USE_REFERENCE")));
+  EXPECT_EQ(ViolationsWith(spec)[0].reason, "ADAPTER_WANTS_REFERENCE");
   spec.adapters = {{"grain", {}}, {"depth", {}}};
   EXPECT_THAT(ViolationsWith(spec),
               ElementsAre(Violation("adapters[1].name", "'depth' wants a reference clip")));

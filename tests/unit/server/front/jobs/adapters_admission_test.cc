@@ -10,6 +10,7 @@
 namespace reel::front {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class AdaptersAdmission : public ::testing::Test {
@@ -37,6 +38,7 @@ TEST_F(AdaptersAdmission, KnowsThoseThatATenantMayUse) {
   fleet_.SetLoaded("w0", TestCard());
   model::ModelCard card = TestCard();
   card.adapter_ranks = 64;
+  card.sound = {.sample_rate = 48'000, .channels = 2};
   fleet_.SetCard(card);
   request_.spec.adapters = {{"secret", {}}, {"grain", 0.5}};
   const auto checked = Check();
@@ -47,7 +49,16 @@ TEST_F(AdaptersAdmission, KnowsThoseThatATenantMayUse) {
   EXPECT_THAT(SerializeError(Check().status()), HasSubstr("spec.adapters[0].name"));
   request_.tenant = "t";
   request_.spec.adapters = {{"elsewhere", {}}};
-  EXPECT_THAT(SerializeError(Check().status()), HasSubstr("spec.adapters[0].name"));
+  EXPECT_THAT(SerializeError(Check().status()),
+              AllOf(HasSubstr("spec.adapters[0].name"), HasSubstr("ADAPTER_NOT_FOR_MODEL")));
+  // Of a model with sound, where this one has none.
+  fleet_.SetAdapters({{{.name = "voice", .sha256 = "d", .parts = {"video", "audio"}}, {}}});
+  request_.spec.adapters = {{"voice", {}}};
+  EXPECT_TRUE(Check().ok()) << Check().status();
+  card.sound = {};
+  fleet_.SetCard(card);
+  EXPECT_THAT(SerializeError(Check().status()), HasSubstr("ADAPTER_NOT_FOR_MODEL"));
+  fleet_.SetAdapters({{{.name = "grain", .sha256 = "a"}, {}}});
   // A model without room takes none.
   fleet_.SetCard(TestCard());
   request_.spec.adapters = {{"grain", {}}};
