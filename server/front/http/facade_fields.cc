@@ -10,14 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 #include "server/front/http/door_json.h"
+#include "server/front/http/facade_files.h"
 #include "server/front/http/facade_words.h"
 #include "server/front/http/form_body.h"
 
@@ -26,18 +25,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kReference[] = "input_reference";
-constexpr char kDataUrl[] = "data:";
 constexpr double kMaxSeconds = 3600;
 constexpr double kMostTimeout = 1e9;  // which is refused
-
-absl::Status RemoteInput(const std::string& what) {
-  ErrorDetails details;
-  details.metadata = {{"field", kReference}};
-  details.violations = {{kReference, "must be a file of the form or a data: URL; it is " + what}};
-  return MakeError(Reason::kNoRemoteInput,
-                   "The server fetches nothing; send the picture or clip itself", details);
-}
 
 // What was sent, by name; a form's texts are strings.
 struct SentFields {
@@ -48,7 +37,7 @@ struct SentFields {
 // "preview[every_steps]" is a member of an object, as the SDK writes it into forms.
 absl::Status PutFormField(FormPart part, SentFields& sent) {
   if (part.file) {
-    if (part.name != kReference || sent.file) {
+    if (part.name != kInputReference || sent.file) {
       return MakeInvalid(Reason::kInvalidRequest,
                          {{part.name, "there is one file at most, input_reference"}});
     }
@@ -292,41 +281,17 @@ std::optional<Enum> ReadWord(const char* name, const std::string& prefix, Parse 
   return std::nullopt;
 }
 
-bool IsClip(const std::string& bytes) { return bytes.size() > 8 && bytes.substr(4, 4) == "ftyp"; }
-
-absl::StatusOr<std::string> BytesOfDataUrl(const std::string& url) {
-  const absl::string_view text = url;
-  const size_t comma = text.find(',');
-  std::string bytes;
-  if (comma == absl::string_view::npos || !absl::EndsWith(text.substr(0, comma), ";base64") ||
-      !absl::Base64Unescape(text.substr(comma + 1), &bytes)) {
-    return MakeInvalid(Reason::kInvalidRequest,
-                       {{kReference, "a data URL must be data:TYPE;base64,BYTES"}});
-  }
-  return bytes;
-}
-
 absl::Status ReadReference(const SentFields& sent, const FieldReader& reader, v1::VideoSpec& spec) {
   std::string bytes;
-  const Json* value = reader.Find(kReference);
   if (sent.file) {
     bytes = *sent.file;
-  } else if (value == nullptr) {
-    return absl::OkStatus();
+  } else if (const Json* value = reader.Find(kInputReference)) {
+    REEL_ASSIGN_OR_RETURN(bytes, BytesOfFacadeFile(*value));
   } else {
-    const Json* url = value;
-    if (value->is_object()) {
-      const auto found = value->find("image_url");
-      if (found == value->end()) return RemoteInput("an object without image_url");
-      url = &*found;
-    }
-    const bool data = url->is_string() && absl::StartsWith(url->get<std::string>(), kDataUrl);
-    if (!data) return RemoteInput("an address, a file's name or a file's id");
-    REEL_ASSIGN_OR_RETURN(bytes, BytesOfDataUrl(url->get<std::string>()));
+    return absl::OkStatus();
   }
   v1::Condition& condition = *spec.add_conditions();
-  // The type that is sent with it is not looked at.
-  *(IsClip(bytes) ? condition.mutable_video() : condition.mutable_image()) = std::move(bytes);
+  *(IsMp4(bytes) ? condition.mutable_video() : condition.mutable_image()) = std::move(bytes);
   return absl::OkStatus();
 }
 
@@ -392,7 +357,7 @@ std::string FacadeNameOf(std::string_view path) {
   if (path == "count") return "n";
   const std::string_view first = path.substr(0, path.find_first_of(".["));
   if (first == "source") return "video_id";
-  if (first == "conditions") return kReference;
+  if (first == "conditions") return kInputReference;
   if (first == "adapters") return "loras";
   return std::string(first);
 }
