@@ -94,8 +94,8 @@ constexpr ReasonRow kRows[] = {
      "Only over HTTP: the video was started again, and its file is not the one that was asked "
      "for."},
     {Reason::kNoRemoteInput, "NO_REMOTE_INPUT", StatusCode::kInvalidArgument,
-     "Only over HTTP: input_reference is an address, a path or a file's id; the server fetches "
-     "nothing."},
+     "Only over HTTP: input_reference or reference_video is an address, a path or a file's id; the "
+     "server fetches nothing."},
     {Reason::kNoAnswer, "NO_ANSWER", StatusCode::kDeadlineExceeded,
      "Only over HTTP: the server had no answer within 10 seconds; what was asked may still "
      "happen."},

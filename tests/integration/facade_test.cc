@@ -245,6 +245,10 @@ TEST(Facade, RequestsOfTensorRtLlmsBenchmarkAreAnsweredWithItsTimings) {
   items.push_back({"input_reference", picture, "first.png", "application/octet-stream"});
   const auto refused = client.Post("/v1/videos/sync", token, items);
   EXPECT_EQ(json::parse(refused->body)["error"]["param"], "input_reference") << refused->body;
+  items.back().name = "reference_video";
+  const auto no_reference = client.Post("/v1/videos/sync", token, items);
+  EXPECT_EQ(json::parse(no_reference->body)["error"]["param"], "reference_video")
+      << no_reference->body;
 }
 
 TEST(Facade, DeletingARunningVideoEndsItFirst) {

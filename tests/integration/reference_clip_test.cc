@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/tiny_ltx2.h"
+#include "tests/integration/door_client.h"
 #include "tests/integration/model_calls.h"
 
 namespace reel::tests {
@@ -133,6 +135,38 @@ TEST_F(ReferenceClip, MakesTheVideoThatReelRenderMakes) {
                                       "--reference", folder_.File("clip.mp4"),
                                       "-o",          folder_.File("by-program.mp4")});
   EXPECT_EQ(by_program.status, 0) << by_program.errors;
+}
+
+TEST_F(ReferenceClip, ComesThroughTheFacadeAsAFileOfItsForm) {
+  ServerSetup setup = Setup();
+  setup.flags.emplace_back("--http=127.0.0.1:0");
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  v1::VideoSpec spec = Spec();
+  spec.clear_max_text_tokens();
+  const std::string clip = calls.Generate(spec).file;
+  spec.add_adapters()->set_name("pose");
+  const StreamResult made = calls.Generate(With(spec, clip));
+  ASSERT_TRUE(made.is_finished) << made.status.error_message();
+  httplib::Client client = ClientOf(server.http_address());
+  httplib::MultipartFormDataItems form;
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"prompt", "a red fox"},
+                                                                      {"size", "128x64"},
+                                                                      {"num_frames", "17"},
+                                                                      {"fps", "25"},
+                                                                      {"num_inference_steps", "2"},
+                                                                      {"seed", "7"},
+                                                                      {"loras", "[\"pose\"]"}}) {
+    form.push_back({name, value, "", ""});
+  }
+  const auto without = client.Post("/v1/videos/sync", form);
+  ASSERT_TRUE(without);
+  EXPECT_THAT(without->body, HasSubstr("ADAPTER_WANTS_REFERENCE"));
+  form.push_back({"reference_video", clip, "clip.mp4", "video/mp4"});
+  const auto reply = client.Post("/v1/videos/sync", form);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 200) << reply->body.substr(0, 500);
+  EXPECT_TRUE(reply->body == made.file);
 }
 
 TEST_F(ReferenceClip, IsToldOfAdaptersAndRefusedByFieldWhereItCannotBeHad) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -31,18 +32,18 @@ constexpr double kMostTimeout = 1e9;  // which is refused
 // What was sent, by name; a form's texts are strings.
 struct SentFields {
   Json fields = Json::object();
-  std::optional<std::string> file;  // of input_reference
+  std::map<std::string, std::string> files;
 };
 
 // "preview[every_steps]" is a member of an object, as the SDK writes it into forms.
 absl::Status PutFormField(FormPart part, SentFields& sent) {
   if (part.file) {
-    if (part.name != kInputReference || sent.file) {
-      return MakeInvalid(Reason::kInvalidRequest,
-                         {{part.name, "there is one file at most, input_reference"}});
+    if (IsFacadeFile(part.name) &&
+        sent.files.try_emplace(part.name, std::move(part.value)).second) {
+      return absl::OkStatus();
     }
-    sent.file = std::move(part.value);
-    return absl::OkStatus();
+    return MakeInvalid(Reason::kInvalidRequest,
+                       {{part.name, "files are input_reference and reference_video, one of each"}});
   }
   const size_t open = part.name.find('[');
   const bool member = open != std::string::npos && open > 0 && part.name.back() == ']';
@@ -281,17 +282,34 @@ std::optional<Enum> ReadWord(const char* name, const std::string& prefix, Parse 
   return std::nullopt;
 }
 
-absl::Status ReadReference(const SentFields& sent, const FieldReader& reader, v1::VideoSpec& spec) {
-  std::string bytes;
-  if (sent.file) {
-    bytes = *sent.file;
-  } else if (const Json* value = reader.Find(kInputReference)) {
-    REEL_ASSIGN_OR_RETURN(bytes, BytesOfFacadeFile(*value));
-  } else {
-    return absl::OkStatus();
+// Nullopt: it was not sent.
+absl::StatusOr<std::optional<std::string>> ReadFile(const FileField& field, const SentFields& sent,
+                                                    const FieldReader& reader) {
+  const auto file = sent.files.find(field.name);
+  if (file != sent.files.end()) return file->second;
+  const Json* value = reader.Find(field.name);
+  if (value == nullptr) return std::nullopt;
+  return BytesOfFacadeFile(field, *value);
+}
+
+absl::Status ReadFiles(const SentFields& sent, const std::vector<ServedModel>& models,
+                       FieldReader& reader, v1::VideoSpec& spec) {
+  REEL_ASSIGN_OR_RETURN(auto input, ReadFile(kInputReference, sent, reader));
+  if (input) {
+    v1::Condition& condition = *spec.add_conditions();
+    *(IsMp4(*input) ? condition.mutable_video() : condition.mutable_image()) = *std::move(input);
+  }
+  REEL_ASSIGN_OR_RETURN(auto clip, ReadFile(kReferenceVideo, sent, reader));
+  if (!clip) return absl::OkStatus();
+  const ServedModel* served = FindModel(spec.model(), models);
+  if (served != nullptr && served->has_card && !served->card.takes_references) {
+    reader.Violate(kReferenceVideo.name, "this model takes no reference clips; leave it out");
+  } else if (!IsMp4(*clip)) {
+    reader.Violate(kReferenceVideo.name, "must be a clip (MP4)");
   }
   v1::Condition& condition = *spec.add_conditions();
-  *(IsMp4(bytes) ? condition.mutable_video() : condition.mutable_image()) = std::move(bytes);
+  condition.set_use(v1::CONDITION_USE_REFERENCE);
+  condition.set_video(*std::move(clip));
   return absl::OkStatus();
 }
 
@@ -319,6 +337,12 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   if (origin) spec.mutable_encoding()->set_origin(*origin);
 }
 
+// A reference clip is the second where there are two, and alone has a use.
+std::string ConditionName(std::string_view path) {
+  const bool is_reference = path.starts_with("conditions[1]") || path.ends_with(".use");
+  return is_reference ? kReferenceVideo.name : kInputReference.name;
+}
+
 }  // namespace
 
 absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::string_view body,
@@ -342,7 +366,7 @@ absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::stri
     ask.request.mutable_timeout()->set_seconds(static_cast<int64_t>(nanos / 1e9));
     ask.request.mutable_timeout()->set_nanos(static_cast<int32_t>(std::fmod(nanos, 1e9)));
   }
-  REEL_RETURN_IF_ERROR(ReadReference(sent, reader, spec));
+  REEL_RETURN_IF_ERROR(ReadFiles(sent, models.served, reader, spec));
   if (!reader.violations().empty()) {
     return MakeInvalid(Reason::kInvalidRequest, reader.violations());
   }
@@ -357,7 +381,7 @@ std::string FacadeNameOf(std::string_view path) {
   if (path == "count") return "n";
   const std::string_view first = path.substr(0, path.find_first_of(".["));
   if (first == "source") return "video_id";
-  if (first == "conditions") return kInputReference;
+  if (first == "conditions") return ConditionName(path);
   if (first == "adapters") return "loras";
   return std::string(first);
 }

@@ -14,39 +14,40 @@ namespace {
 
 constexpr char kDataUrl[] = "data:";
 
-absl::Status RemoteInput(const std::string& what) {
+absl::Status RemoteInput(const FileField& field, const std::string& what) {
   ErrorDetails details;
-  details.metadata = {{"field", kInputReference}};
-  details.violations = {
-      {kInputReference, "must be a file of the form or a data: URL; it is " + what}};
+  details.metadata = {{"field", field.name}};
+  details.violations = {{field.name, "must be a file of the form or a data: URL; it is " + what}};
   return MakeError(Reason::kNoRemoteInput,
                    "The server fetches nothing; send the picture or clip itself", details);
 }
 
-absl::StatusOr<std::string> BytesOfDataUrl(const std::string& url) {
+absl::StatusOr<std::string> BytesOfDataUrl(const FileField& field, const std::string& url) {
   const absl::string_view text = url;
   const size_t comma = text.find(',');
   std::string bytes;
   if (comma == absl::string_view::npos || !absl::EndsWith(text.substr(0, comma), ";base64") ||
       !absl::Base64Unescape(text.substr(comma + 1), &bytes)) {
     return MakeInvalid(Reason::kInvalidRequest,
-                       {{kInputReference, "a data URL must be data:TYPE;base64,BYTES"}});
+                       {{field.name, "a data URL must be data:TYPE;base64,BYTES"}});
   }
   return bytes;
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> BytesOfFacadeFile(const nlohmann::json& value) {
+absl::StatusOr<std::string> BytesOfFacadeFile(const FileField& field, const nlohmann::json& value) {
   const nlohmann::json* url = &value;
   if (value.is_object()) {
-    const auto found = value.find("image_url");
-    if (found == value.end()) return RemoteInput("an object without image_url");
+    const auto found = value.find(field.url);
+    if (found == value.end()) {
+      return RemoteInput(field, absl::StrCat("an object without ", field.url));
+    }
     url = &*found;
   }
   const bool data = url->is_string() && absl::StartsWith(url->get<std::string>(), kDataUrl);
-  if (!data) return RemoteInput("an address, a file's name or a file's id");
-  return BytesOfDataUrl(url->get<std::string>());
+  if (!data) return RemoteInput(field, "an address, a file's name or a file's id");
+  return BytesOfDataUrl(field, url->get<std::string>());
 }
 
 bool IsMp4(const std::string& bytes) { return bytes.size() > 8 && bytes.substr(4, 4) == "ftyp"; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -10,11 +11,23 @@
 
 namespace reel::front {
 
-inline constexpr char kInputReference[] = "input_reference";
+// A field that may be a file.
+struct FileField {
+  const char* name;
+  const char* url;  // the member that has its URL where it is an object
+};
+// A picture or clip that the video's frames follow.
+inline constexpr FileField kInputReference = {"input_reference", "image_url"};
+// A clip that an adapter looks at.
+inline constexpr FileField kReferenceVideo = {"reference_video", "video_url"};
 
-// The bytes of the URL that is the field's value, or its member `image_url`. NO_REMOTE_INPUT: it is
-// no data: URL; INVALID_REQUEST: one that is not in base64.
-absl::StatusOr<std::string> BytesOfFacadeFile(const nlohmann::json& value);
+inline bool IsFacadeFile(std::string_view name) {
+  return name == kInputReference.name || name == kReferenceVideo.name;
+}
+
+// The bytes of the URL that is the field's value, or its member's. NO_REMOTE_INPUT: it is no data:
+// URL; INVALID_REQUEST: one that is not in base64.
+absl::StatusOr<std::string> BytesOfFacadeFile(const FileField& field, const nlohmann::json& value);
 
 // Told by its first bytes; the type that is sent with it is not looked at.
 bool IsMp4(const std::string& bytes);

@@ -29,6 +29,7 @@ constexpr FacadeWord kWords[] = {
     {"sound", WordKind::kFlag},
     {"keep_state", WordKind::kFlag},
     {"input_reference", WordKind::kReference},
+    {"reference_video", WordKind::kReferenceClip},
     {"loras", WordKind::kAdapters},
     {"preview", WordKind::kPreview},
     {"origin", WordKind::kText},

@@ -20,6 +20,7 @@ enum class WordKind {
   kKernels,
   kPreview,
   kReference,
+  kReferenceClip,
   kAdapters
 };
 

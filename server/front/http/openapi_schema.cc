@@ -15,6 +15,7 @@
 #include "server/errors/error.h"
 #include "server/front/http/door_error.h"
 #include "server/front/http/facade_bodies.h"
+#include "server/front/http/facade_files.h"
 #include "server/front/http/facade_words.h"
 
 namespace reel::front {
@@ -207,6 +208,15 @@ void AddErrorSchemas(Json& schemas) {
       ErrorSchema({FacadeErrorBody(plain), FacadeErrorBody(violation)}, schemas);
 }
 
+Json FileSchema(const FileField& field, const char* description) {
+  return {{"description", description},
+          {"anyOf",
+           {{{"type", "string"}},
+            {{"type", "object"},
+             {"properties", {{field.url, {{"type", "string"}}}}},
+             {"required", {field.url}}}}}};
+}
+
 Json WordSchema(WordKind kind, Json& schemas) {
   switch (kind) {
     case WordKind::kText:
@@ -234,12 +244,10 @@ Json WordSchema(WordKind kind, Json& schemas) {
                 {{"type", "array"},
                  {"items", AddMessageSchema(*v1::Adapter::descriptor(), schemas)}}}}};
     case WordKind::kReference:
-      return {{"description", "A data: URL of a picture or clip; nothing is fetched."},
-              {"anyOf",
-               {{{"type", "string"}},
-                {{"type", "object"},
-                 {"properties", {{"image_url", {{"type", "string"}}}}},
-                 {"required", {"image_url"}}}}}};
+      return FileSchema(kInputReference, "A data: URL of a picture or clip; nothing is fetched.");
+    case WordKind::kReferenceClip:
+      return FileSchema(kReferenceVideo,
+                        "A data: URL of the clip that an adapter of `loras` wants, an MP4.");
   }
   return Json::object();
 }
@@ -253,6 +261,8 @@ void AddRequestSchemas(Json& schemas) {
     form[name] = {{"type", "string"}};
     if (word.kind == WordKind::kReference) {
       form[name]["description"] = "A file with a picture or clip, or a data: URL.";
+    } else if (word.kind == WordKind::kReferenceClip) {
+      form[name]["description"] = "A file with a clip, or a data: URL.";
     }
   }
   const auto object = [](Json properties) {

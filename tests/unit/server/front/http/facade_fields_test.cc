@@ -205,6 +205,56 @@ TEST(FacadeFields, InputsAreBytesAndNothingElse) {
             "INVALID_REQUEST");
 }
 
+TEST(FacadeFields, AReferenceVideoIsTheClipOfAnAdapter) {
+  std::vector<ServedModel> models = OneModel();
+  models[0].card.takes_references = true;
+  const std::string mp4 = "....ftypisom", png = "\x89PNG....";
+  const auto url = [](const std::string& bytes) {
+    return "data:video/mp4;base64," + absl::Base64Escape(bytes);
+  };
+  const auto part = [](const std::string& name, const std::string& bytes) {
+    return absl::StrCat("--b\r\nContent-Disposition: form-data; name=", name,
+                        "; filename=a\r\n\r\n", bytes, "\r\n");
+  };
+  const auto ask = [&](const std::string& body, const char* type = kJsonBody) {
+    return ReadFacadeAsk(type, body, {models, {}});
+  };
+  const auto json = ask(absl::StrCat(R"({"prompt": "x", "reference_video": ")", url(mp4),
+                                     R"(", "input_reference": ")", url(png), R"("})"));
+  ASSERT_TRUE(json.ok()) << json.status();
+  const v1::VideoSpec& spec = json->request.spec();
+  ASSERT_EQ(spec.conditions_size(), 2);
+  EXPECT_EQ(spec.conditions(0).image(), png);
+  EXPECT_EQ(spec.conditions(0).use(), v1::CONDITION_USE_UNSPECIFIED);
+  EXPECT_EQ(spec.conditions(1).video(), mp4);
+  EXPECT_EQ(spec.conditions(1).use(), v1::CONDITION_USE_REFERENCE);
+  EXPECT_EQ(SpecText(ask(
+                absl::StrCat("--b\r\nContent-Disposition: form-data; name=prompt\r\n\r\nx\r\n",
+                             part("reference_video", mp4), part("input_reference", png), "--b--"),
+                "multipart/form-data; boundary=b")),
+            SpecText(json));
+  const auto as_object = ask(
+      absl::StrCat(R"({"prompt": "x", "reference_video": {"video_url": ")", url(mp4), R"("}})"));
+  ASSERT_TRUE(as_object.ok()) << as_object.status();
+  EXPECT_EQ(as_object->request.spec().conditions(0).video(), mp4);
+  // Refused by name.
+  EXPECT_EQ(ReasonText(ask(R"({"prompt": "x", "reference_video": "https://x/a.mp4"})")),
+            "NO_REMOTE_INPUT");
+  const auto picture =
+      ask(absl::StrCat(R"({"prompt": "x", "reference_video": ")", url(png), R"("})"));
+  EXPECT_THAT(std::string(picture.status().message()),
+              ::testing::HasSubstr("reference_video: must be a clip (MP4)"));
+  EXPECT_EQ(ReasonText(ask(
+                absl::StrCat(part("reference_video", mp4), part("reference_video", mp4), "--b--"),
+                "multipart/form-data; boundary=b")),
+            "INVALID_REQUEST");
+  models[0].card.takes_references = false;
+  const auto other =
+      ask(absl::StrCat(R"({"prompt": "x", "reference_video": ")", url(mp4), R"("})"));
+  EXPECT_THAT(std::string(other.status().message()),
+              ::testing::HasSubstr("reference_video: this model takes no reference clips"));
+}
+
 TEST(FacadeFields, WhatCannotBeMeantIsRefusedByName) {
   struct Case {
     const char *fields, *named;
@@ -244,6 +294,8 @@ TEST(FacadeFields, PathsHaveTheFacadesNames) {
   EXPECT_EQ(FacadeNameOf("spec.width"), "size");
   EXPECT_EQ(FacadeNameOf("spec.frame_rate"), "fps");
   EXPECT_EQ(FacadeNameOf("spec.conditions[0].strength"), "input_reference");
+  EXPECT_EQ(FacadeNameOf("spec.conditions[0].use"), "reference_video");
+  EXPECT_EQ(FacadeNameOf("spec.conditions[1].size_bytes"), "reference_video");
   EXPECT_EQ(FacadeNameOf("spec.kernels.profile"), "kernels");
   EXPECT_EQ(FacadeNameOf("spec.adapters[0].scale"), "loras");
   EXPECT_EQ(FacadeNameOf("spec.encoding.origin"), "origin");
