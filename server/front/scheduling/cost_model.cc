@@ -22,6 +22,7 @@ constexpr double kFirstTextSeconds = 0.05;
 constexpr int64_t kFileHeaderBytes = 64 << 10;
 constexpr int64_t kFrameHeaderBytes = 1 << 10;
 constexpr double kFirstLoadBytesPerSecond = 1e9;
+constexpr double kFirstStreamBytesPerSecond = 25e9;  // of PCIe 4.0, 16 lanes
 constexpr double kMemoryFall = 0.1;
 // Of a batch that is no batch.
 constexpr double kAlone = 1.001;
@@ -30,6 +31,11 @@ absl::Duration Of(double seconds) { return absl::Seconds(seconds); }
 
 CellKey StepKey(const model::PassWork& pass, int64_t condition_pixels) {
   return {CostKind::kStep, pass.rows, pass.rows * pass.tokens, condition_pixels};
+}
+
+// Weights are copied beside the work: whichever takes longer is the step's time.
+absl::Duration LeastStreamingStep(const WorkShape& shape) {
+  return Of(static_cast<double>(shape.streamed_bytes) / kFirstStreamBytesPerSecond);
 }
 
 CellKey ClipKey(CostKind kind, const WorkShape& shape) {
@@ -155,13 +161,16 @@ bool CostModel::PredictStep(const WorkShape& shape, const model::PassWork& work,
                          ? std::nullopt
                          : source.cells->Predict(StepKey(work, shape.condition_pixels));
   if (!value) {
-    pass.step = pass.step_p90 = Of(kFirstStepSeconds);
+    pass.step = pass.step_p90 = std::max(Of(kFirstStepSeconds), LeastStreamingStep(shape));
     return false;
   }
   const CellKey key = StepKey(work, shape.condition_pixels);
   pass.step = Of(source.own ? MeanWithReused(*source.cells, key, value->mean) : value->mean);
   pass.step_p90 = Of(value->p90);
-  return source.alike;
+  if (source.alike) return true;
+  pass.step = std::max(pass.step, LeastStreamingStep(shape));
+  pass.step_p90 = std::max(pass.step_p90, pass.step);
+  return false;
 }
 
 void CostModel::PredictDecode(const WorkShape& shape, Cost& cost) const {

@@ -39,6 +39,7 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
     // It is counted as a picture of the video's size already.
     shape.condition_pixels += int64_t{clip.width} * clip.height * frames - last.width * last.height;
   }
+  shape.streamed_bytes = card.streamed_bytes;
   shape.memory_formula = model::PeakMemoryOf(card.memory, shape.passes, shape.frame_pixels);
   return shape;
 }

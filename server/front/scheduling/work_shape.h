@@ -25,6 +25,7 @@ struct WorkShape {
   int previews = 0;
   int64_t condition_pixels = 0;  // of a frame, for each picture or clip; of some clips all
   int64_t memory_formula = 0;    // bytes of device memory, as its card tells
+  int64_t streamed_bytes = 0;    // of weights, copied to the device in each step
 
   int64_t tokens() const;  // of the pass with the most
   int64_t rows() const;    // of a step, of the pass with the most
