@@ -21,6 +21,7 @@ models { name: 'testcard' test_card { step_time { nanos: 2000000 } decode_time_p
 models { name: 'plain' test_card { step_time { nanos: 2000000 } } }
 models { name: 'singing' test_card { step_time { nanos: 2000000 } decode_time_per_frame { nanos: 2000000 } pictures: true sound: true } }
 models { name: 'humming' test_card { step_time { nanos: 2000000 } sound: true } }
+data { max_bytes: 1000000000 max_file_bytes: 4000000 }
 """
 DROP = """(name, text, place) => {
   const file = new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name), transfer = new DataTransfer();
@@ -128,7 +129,7 @@ def check_line(page):
 def check_unusable(page):
     """Nothing of these is sent, and what was there stays."""
     videos = page.evaluate("fetch('/reel/v1/videos').then((reply) => reply.json()).then((page) => page.videos.length)")
-    for name, content, why in (("huge.png", photograph() + bytes(5_000_000), "has 4.8 MB; all files together have at most 3.5 MB"),
+    for name, content, why in (("huge.png", photograph() + bytes(5_000_000), "has 4.8 MB; all files together have at most 3.8 MB"),
                                ("broken.png", photograph()[:60], "is damaged"), ("broken.mp4", b"\0\0\0\x18ftypisom" + bytes(40), "cannot be read as a clip"),
                                ("notes.txt", b"a text, no picture", "is no picture"), ("empty.png", b"", "is empty"),
                                ("vast.png", png(5000, 4000, (b"\0" + bytes(15000)) * 4000), "has 5000x4000 pixels; at most 16 million")):

@@ -14,6 +14,7 @@ const STAGES = {
   STAGE_DENOISE: 'denoising', STAGE_SOUND: 'making the sound', STAGE_DECODE: 'decoding', STAGE_ENCODE: 'finishing the file',
 };
 let models = [];
+let limits = {};  // of the server, for every model
 let token = '';  // never stored
 
 function element(tag, text, className) {
@@ -27,7 +28,16 @@ const shown = (value) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.t
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const idOf = (video) => video.name.replace(/^videos\//, '');
 
-// A reply, or an error with the server's own message and violations.
+// An error with the server's own message and violations. `body`: what a reply has as JSON; a proxy's has none of it.
+function refusalOf(status, body) {
+  const error = new Error(`The server answered ${status}`);
+  error.status = status;
+  if (body?.error) takeError(error, body.error);
+  if (status === 401) byId('token-row').hidden = false;
+  return error;
+}
+
+// A reply, or an error.
 async function ask(path, options = {}) {
   const headers = { ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
@@ -36,13 +46,7 @@ async function ask(path, options = {}) {
     ...options, headers, body: options.json ? JSON.stringify(options.json) : undefined, cache: 'no-store',
   });
   if (reply.ok) return reply;
-  const error = new Error(`The server answered ${reply.status}`);
-  error.status = reply.status;
-  try {
-    takeError(error, (await reply.json()).error);
-  } catch (none) { /* not of ours: a proxy's */ }
-  if (reply.status === 401) byId('token-row').hidden = false;
-  throw error;
+  throw refusalOf(reply.status, await reply.json().catch(() => null));
 }
 const askJson = async (path, options) => (await ask(path, options)).json();
 

@@ -23,9 +23,9 @@ function table(heads, rows) {
 }
 
 const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
-// Bytes of files are not written out.
-const kindIn = (one) => ['image', 'video', 'audio'].find((kind) => one[kind]);
-const named = (one) => ({ ...one, [kindIn(one) || 'image']: `BASE64 OF ${fileNames.get(one) || 'THE FILE'}` });
+// Bytes of files are not written out; what was sent ahead has a name that the server knows for a day.
+const kindIn = (one) => ['image', 'video', 'audio', 'file'].find((kind) => one[kind]);
+const named = (one) => one.file ? one : { ...one, [kindIn(one) || 'image']: `BASE64 OF ${pinsSent.get(one)?.name || 'THE FILE'}` };
 const asCurl = (sent) => `curl -s ${quoted(`${location.origin}/reel/v1/videos`)} -H 'Content-Type: application/json'` +
   `${token ? " -H \"Authorization: Bearer $TOKEN\"" : ''} -d ${quoted(JSON.stringify({ spec: { ...sent, conditions: sent.conditions?.map(named), preview: undefined } }))}`;
 function asReel(sent) {
@@ -62,8 +62,8 @@ function asReel(sent) {
   for (const one of sent.adapters || []) put('adapter', adapterWord(one));
   if (sent.sound === false) words.push('--no-sound');
   for (const one of sent.conditions || []) {
-    const file = fileNames.get(one) || 'FILE';
-    words.push(one.audio ? `--sound ${quoted(file)}` : `--condition ${quoted(`${file}@${one.frameIndex || 0}`)}`);
+    const { name: file = 'FILE', kind = kindIn(one) } = pinsSent.get(one) || {};
+    words.push(kind === 'audio' ? `--sound ${quoted(file)}` : `--condition ${quoted(`${file}@${one.frameIndex || 0}`)}`);
   }
   if (sent.stopAfterPass) words.push('--draft');
   return words.join(' ');

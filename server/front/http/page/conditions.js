@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures and clips that the video must contain, on a line of its time: the first, the last, and those between; and the sound that it has.
 
-const MOST_PINS = 4;
-const MOST_PIN_BYTES = 3670016;     // of all together, as the server bounds them
-const MOST_PIN_PIXELS = 16000000;
 const IMAGES = [/^\x89PNG/, /^\xff\xd8\xff/, /^RIFF.{4}WEBP/s];
 const SOUNDS = [/^RIFF.{4}WAVE/s, /^fLaC/, /^ID3/, /^\xff[\xe2\xe3\xf2\xf3\xfa\xfb]/, /^.{4}ftypM4[AB]/s];
 const CLIP = /^.{4}ftyp/s;
-// { name, kind: 'image', 'video' or 'audio', data: base64, size, url, at: 0 to 1 of the time, seconds: of a sound }
+// { file, name, size, kind: 'image', 'video' or 'audio', data: base64, url, at: 0 to 1 of the time }, and of a sound { seconds }.
+// `ahead` and what goes with it: uploads.js.
 let pins = [];
 let clip = { frames: 0, rate: 0 };   // of the video that is asked for
 const lengths = new Map();          // by model and preset, of requests that do not say
-const fileNames = new WeakMap();    // of conditions that were sent
+const pinsSent = new WeakMap();     // by the condition that was made of it
 
 const megabytes = (bytes) => `${(bytes / 1048576).toFixed(1)} MB`;
 const takesPictures = () => Boolean(model()?.supportsConditions);
@@ -31,7 +29,8 @@ async function checkPicture(file) {
   if (!picture) throw new Error('is damaged: it cannot be read as a picture');
   const { width, height } = picture;
   picture.close();
-  if (width * height > MOST_PIN_PIXELS) throw new Error(`has ${width}x${height} pixels; at most ${MOST_PIN_PIXELS / 1e6} million are taken`);
+  const most = limits.maxConditionPixels;
+  if (width * height > most) throw new Error(`has ${width}x${height} pixels; at most ${most / 1e6} million are taken`);
 }
 
 function checkClip(url) {
@@ -63,15 +62,15 @@ const base64Of = (file) => new Promise((done, refuse) => {
 
 // A picture, clip or sound from a file. What could not be used is refused before anything is sent.
 async function pinOf(file, others, kind) {
-  const size = others.reduce((sum, pin) => sum + pin.size, file.size);
-  if (size > MOST_PIN_BYTES) {
-    throw new Error(`has ${megabytes(file.size)}; all files together have at most ${megabytes(MOST_PIN_BYTES)}, and ${
+  const { ahead, most, size } = roomFor(file, others);
+  if (size > most) {
+    throw new Error(`has ${megabytes(file.size)}; all files together have at most ${megabytes(most)}, and ${
       kind === 'audio' ? 'FLAC, MP3 or AAC of the video\'s length' : 'a JPEG of the video\'s size'} is enough`);
   }
   const url = URL.createObjectURL(file);
   try {
     const length = await ({ image: checkPicture, video: checkClip, audio: checkSound })[kind](kind === 'image' ? file : url);
-    return { name: file.name, kind, size: file.size, url, seconds: length, data: await base64Of(file) };
+    return { file, name: file.name, kind, size: file.size, url, seconds: length, ahead, data: ahead ? '' : await base64Of(file) };
   } catch (error) {
     URL.revokeObjectURL(url);
     throw error;
@@ -95,11 +94,12 @@ async function pinNow(file, place) {
     const free = taken(0) ? taken(1) ? 'middle' : 'last' : 'first';
     const at = kind === 'audio' ? 'all' : { middle: 0.5, last: 1 }[place || free] || 0;
     const others = pins.filter((one) => at === 0.5 || one.at !== at);
-    if (others.length >= MOST_PINS) throw new Error(`would be one more than ${MOST_PINS}; remove one`);
-    const made = await pinOf(file, others, kind);
-    for (const one of pins) if (!others.includes(one)) URL.revokeObjectURL(one.url);
-    pins = [...others, { ...made, at }].sort((a, b) => (a.kind === 'audio') - (b.kind === 'audio'));
+    if (others.length >= limits.maxConditions) throw new Error(`would be one more than ${limits.maxConditions}; remove one`);
+    const made = { ...await pinOf(file, others, kind), at };
+    for (const one of pins) if (!others.includes(one)) letGo(one);
+    pins = [...others, made].sort((a, b) => (a.kind === 'audio') - (b.kind === 'audio'));
     showPins();
+    if (made.ahead) sendAhead(made);
     if (!byId('prompt').value) byId('prompt').focus();
     estimateSoon();
   } catch (error) {
@@ -107,8 +107,13 @@ async function pinNow(file, place) {
   }
 }
 
+function letGo(one) {
+  URL.revokeObjectURL(one.url);
+  one.upload?.abort();
+}
+
 function unpin(gone) {
-  URL.revokeObjectURL(gone.url);
+  letGo(gone);
   const next = pins[pins.indexOf(gone) + 1];
   pins = pins.filter((one) => one !== gone);
   showPins();
@@ -133,9 +138,9 @@ function frameOf(one) {
 // Without their bytes they tell an estimate enough.
 function conditions(bytes) {
   return pins.filter(isTaken).map((one) => {
-    const made = { [one.kind]: bytes ? one.data : '', frameIndex: frameOf(one) };
+    const made = { ...bytes && one.ahead ? nameOf(one) : { [one.kind]: bytes ? one.data : '' }, frameIndex: frameOf(one) };
     if (!bytes) made.sizeBytes = String(one.size);
-    fileNames.set(made, one.name);
+    pinsSent.set(made, one);
     return made;
   });
 }
@@ -157,6 +162,9 @@ async function knowLength() {
 
 function showPlace(one) {
   if (!one.node) return;
+  const told = one.node.querySelector('.upload');
+  told.textContent = uploadText(one);
+  told.classList.toggle('error', Boolean(one.problem));
   if (one.kind === 'audio') {
     one.node.querySelector('output').textContent = Number.isFinite(one.seconds) ? `sound, ${one.seconds.toFixed(2)} s` : 'sound';
     return;
@@ -204,7 +212,9 @@ function pinNode(one, number) {
   remove.addEventListener('click', () => unpin(one));
   const error = element('p', '', 'error');
   error.id = `pin-${number}-error`;
-  item.append(pictureOf(one), label, element('output'), remove, error);
+  const upload = element('p', '', 'upload');
+  upload.setAttribute('role', 'status');
+  item.append(pictureOf(one), label, element('output'), remove, upload, error);
   return item;
 }
 

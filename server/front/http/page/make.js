@@ -95,6 +95,7 @@ function pairTable(results) {
 }
 
 async function comparePair() {
+  if (!await filesReady()) return;
   clearStages();
   clearErrors();
   const request = spec();

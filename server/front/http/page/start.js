@@ -7,6 +7,7 @@ const isComing = (one) => one.state === 'MODEL_STATE_LOADING' && !one.family;
 let told = '';  // by which what is shown was filled: a reader's focus is lost by filling it again
 
 function showServer(listed, server) {
+  limits = server.limits || {};
   const now = JSON.stringify([listed, server.kernelProfiles, server.version, server.workers?.map((one) => one.device)]);
   if (now === told) return;
   told = now;
@@ -46,7 +47,7 @@ byId('ask').addEventListener('input', estimateSoon);
 byId('ask').addEventListener('submit', async (event) => {
   event.preventDefault();
   clearFileErrors();
-  if (pins.length) await knowLength();
+  if (!await filesReady()) return;
   if (count() > 1) makeRow(spec(), count()); else make(spec());
 });
 byId('prompt').addEventListener('keydown', (event) => {
