@@ -27,10 +27,7 @@ const Pass* RefiningPass(const Preset* preset) {
 }
 
 std::string WhyNoPreset(const GenerationSpec& spec, const ModelCard& card) {
-  std::vector<std::string> able;
-  for (const Preset& preset : card.presets) {
-    if (RefiningPass(&preset) != nullptr) able.push_back(preset.name);
-  }
+  const std::vector<std::string> able = RefiningPresets(card);
   return absl::StrCat(spec.preset.empty() ? "a request without a preset"
                                           : absl::StrCat("preset ", Quoted(spec.preset)),
                       " has no second pass that refines a clip; ",
@@ -81,12 +78,19 @@ const Condition* RefinedClipOf(const GenerationSpec& spec) {
   return found == spec.conditions.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> RefiningPresets(const ModelCard& card) {
+  std::vector<std::string> able;
+  for (const Preset& preset : card.presets) {
+    if (RefiningPass(&preset) != nullptr) able.push_back(preset.name);
+  }
+  return able;
+}
+
 void FillRefinement(GenerationSpec& spec, const ModelCard& card) {
   if (RefinedClipOf(spec) == nullptr) return;
   if (spec.preset.empty()) {
-    const auto able = std::ranges::find_if(
-        card.presets, [](const Preset& preset) { return RefiningPass(&preset) != nullptr; });
-    if (able != card.presets.end()) spec.preset = able->name;
+    const std::vector<std::string> able = RefiningPresets(card);
+    if (!able.empty()) spec.preset = able.front();
   }
   const Pass* const pass = RefiningPass(FindPreset(card, spec.preset));
   if (pass == nullptr || spec.denoise_strength) return;

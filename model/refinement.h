@@ -3,6 +3,7 @@
 // what its caller is told.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "model/generation_spec.h"
@@ -16,6 +17,9 @@ namespace reel::model {
 
 // Null: the request refines none.
 const Condition* RefinedClipOf(const GenerationSpec& spec);
+
+// Names of the card's presets that can refine a clip.
+std::vector<std::string> RefiningPresets(const ModelCard& card);
 
 // A preset that is left out: the first that refines. A strength: the noise with which the preset's
 // second pass begins.

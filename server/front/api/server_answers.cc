@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/refinement.h"
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/front/api/video_convert.h"
@@ -232,6 +233,9 @@ v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
 
 v1::Model ModelToProto(const ServedModel& served) {
   v1::Model proto = CardToProto(served.card);
+  for (std::string& preset : model::RefiningPresets(served.card)) {
+    proto.add_refining_presets(std::move(preset));
+  }
   proto.set_is_default(served.is_default);
   proto.set_ready(served.ready);
   proto.set_state(EnumToProto<v1::ModelState>(served.state));

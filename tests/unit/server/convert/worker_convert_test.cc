@@ -23,6 +23,7 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   card.clear_ready();
   card.clear_state();
   card.clear_problem();
+  card.clear_refining_presets();
   for (v1::Adapter& in_the_weights : *card.mutable_fixed_adapters()) {
     in_the_weights.clear_part_scales();
     in_the_weights.clear_pass_scales();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/api/server_answers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,6 +34,24 @@ TEST(ServerAnswers, TellWhatTheServerIs) {
   answers.FillModels(models);
   ASSERT_EQ(models.models_size(), 1);
   EXPECT_TRUE(models.models(0).is_default());
+}
+
+TEST(ServerAnswers, TellWhichPresetsRefineAClip) {
+  FakeJobService jobs;
+  ServedModel served;
+  for (const char* const name : {"quick", "two-step", "two-pass"}) {
+    served.card.presets.emplace_back().name = name;
+  }
+  served.card.presets[1].passes.resize(2);
+  served.card.presets[2].passes.resize(2);
+  served.card.presets[2].passes[1].timesteps = {900, 500};
+  jobs.SetModels({served});
+  v1::ListModelsResponse models;
+  ServerAnswers(jobs, {"1", "r", std::chrono::steady_clock::now(), RequestRules()})
+      .FillModels(models);
+  ASSERT_EQ(models.models_size(), 1);
+  EXPECT_EQ(models.models(0).presets_size(), 3);
+  EXPECT_THAT(models.models(0).refining_presets(), ::testing::ElementsAre("two-pass"));
 }
 
 TEST(ServerAnswers, TellWhatExperimentsHaveShown) {
