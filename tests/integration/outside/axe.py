@@ -68,6 +68,13 @@ def main():
             page.evaluate("showError({ message: 'x', violations: [{ field: 'spec.conditions[2].audio', description: 'is too short' }] }, false)")
             look(page, axe, f"{width} px, two pictures, a sound and one refused")
             page.evaluate("[...pins].forEach(unpin); 0")
+            page.evaluate("pin(new File([stages[0].player.file()], 'clip.mp4'))")
+            page.wait("pins.length === 1")
+            page.evaluate("chooseUse(pins[0], true)")
+            page.wait("byId('pin-0-strength').placeholder !== ''")
+            page.evaluate("pins[0].problem = 'the connection broke'; showPlace(pins[0])")
+            look(page, axe, f"{width} px, a clip to refine, which could not be sent")
+            page.evaluate("unpin(pins[0]); byId('frames').value = ''; 0")
             # The test card takes none.
             page.evaluate("models[0].adapters = [{ name: 'style', maxScale: 2 }]; taken = [{ name: 'style', scale: 0.5 }]; showAdapters(); estimateSoon(); 0")
             page.wait("byId('adapter-0-error').textContent !== ''")

@@ -31,8 +31,10 @@ const asCurl = (sent) => `curl -s ${quoted(`${location.origin}/reel/v1/videos`)}
 function asReel(sent) {
   const { promote, extend, retake, video } = sent.source || {};
   if (promote) return `reel promote ${quoted(video)} -o video.mp4${sent.keepState ? ' --keep-state' : ''}`;
+  const refined = (sent.conditions || []).find((one) => one.use === REFINE);
   const words = extend || retake ? [`reel ${extend ? 'extend' : 'retake'} ${quoted(video)}`, quoted(sent.prompt || ''), '-o video.mp4']
-    : ['reel generate', quoted(sent.prompt), '-o video.mp4'];
+    : refined ? [`reel refine ${quoted(pinsSent.get(refined)?.name || 'FILE')}`, quoted(sent.prompt), '-o video.mp4']
+      : ['reel generate', quoted(sent.prompt), '-o video.mp4'];
   const put = (flag, value) => { if (value !== undefined && value !== '') words.push(`--${flag} ${quoted(String(value))}`); };
   if (sent.keepState) words.push('--keep-state');
   if (extend || retake) {
@@ -52,16 +54,19 @@ function asReel(sent) {
   put('width', sent.width);
   put('height', sent.height);
   put('frames', sent.numFrames);
+  put('fps', sent.frameRate);
   put('steps', sent.numInferenceSteps);
   put('seed', sent.seed);
   if (sent.negativePrompt === '') words.push("--negative-prompt ''");
   put('negative-prompt', sent.negativePrompt);
   put('guidance', sent.guidanceScale);
+  put('denoise-strength', sent.denoiseStrength);
   put('kernels', sent.kernels && sent.kernels.profile);
   put('crf', sent.encoding && sent.encoding.crf);
   for (const one of sent.adapters || []) put('adapter', adapterWord(one));
   if (sent.sound === false) words.push('--no-sound');
   for (const one of sent.conditions || []) {
+    if (one === refined) continue;
     const { name: file = 'FILE', kind = kindIn(one) } = pinsSent.get(one) || {};
     words.push(kind === 'audio' ? `--sound ${quoted(file)}` : `--condition ${quoted(`${file}@${one.frameIndex || 0}`)}`);
   }

@@ -4,8 +4,8 @@
 const IMAGES = [/^\x89PNG/, /^\xff\xd8\xff/, /^RIFF.{4}WEBP/s];
 const SOUNDS = [/^RIFF.{4}WAVE/s, /^fLaC/, /^ID3/, /^\xff[\xe2\xe3\xf2\xf3\xfa\xfb]/, /^.{4}ftypM4[AB]/s];
 const CLIP = /^.{4}ftyp/s;
-// { file, name, size, kind: 'image', 'video' or 'audio', data: base64, url, at: 0 to 1 of the time }, and of a sound { seconds }.
-// `ahead` and what goes with it: uploads.js.
+// { file, name, size, kind: 'image', 'video' or 'audio', data: base64, url, at: 0 to 1 of the time }, and of some { seconds, width, height }.
+// `ahead` and what goes with it: uploads.js. `refine`, `rate`, `strength`: refinement.js.
 let pins = [];
 let clip = { frames: 0, rate: 0 };   // of the video that is asked for
 const lengths = new Map();          // by model and preset, of requests that do not say
@@ -37,7 +37,7 @@ function checkClip(url) {
   return new Promise((done, refuse) => {
     const video = element('video');
     video.preload = 'metadata';
-    video.onloadedmetadata = () => video.videoWidth ? done() : refuse(new Error('has no pictures'));
+    video.onloadedmetadata = () => video.videoWidth ? done({ seconds: video.duration, width: video.videoWidth, height: video.videoHeight }) : refuse(new Error('has no pictures'));
     video.onerror = () => refuse(new Error('cannot be read as a clip; an MP4 with H.264 can'));
     video.src = url;
   });
@@ -47,7 +47,7 @@ function checkSound(url) {
   return new Promise((done, refuse) => {
     const sound = element('audio');
     sound.preload = 'metadata';
-    sound.onloadedmetadata = () => done(sound.duration);
+    sound.onloadedmetadata = () => done({ seconds: sound.duration });
     sound.onerror = () => refuse(new Error('cannot be read as a sound; WAV, FLAC, MP3, and AAC in MP4 can'));
     sound.src = url;
   });
@@ -69,8 +69,8 @@ async function pinOf(file, others, kind) {
   }
   const url = URL.createObjectURL(file);
   try {
-    const length = await ({ image: checkPicture, video: checkClip, audio: checkSound })[kind](kind === 'image' ? file : url);
-    return { file, name: file.name, kind, size: file.size, url, seconds: length, ahead, data: ahead ? '' : await base64Of(file) };
+    const shape = await ({ image: checkPicture, video: checkClip, audio: checkSound })[kind](kind === 'image' ? file : url);
+    return { file, name: file.name, kind, size: file.size, url, ...shape, ahead, data: ahead ? '' : await base64Of(file) };
   } catch (error) {
     URL.revokeObjectURL(url);
     throw error;
@@ -117,7 +117,7 @@ function unpin(gone) {
   const next = pins[pins.indexOf(gone) + 1];
   pins = pins.filter((one) => one !== gone);
   showPins();
-  (next ? next.node.querySelector('input, button') : byId(takesPictures() ? 'first-picture' : 'own-sound')).focus();
+  (next ? [...next.node.querySelectorAll('input, select, button')].find((field) => field.offsetParent) : byId(takesPictures() ? 'first-picture' : 'own-sound')).focus();
   estimateSoon();
 }
 
@@ -138,7 +138,7 @@ function frameOf(one) {
 // Without their bytes they tell an estimate enough.
 function conditions(bytes) {
   return pins.filter(isTaken).map((one) => {
-    const made = { ...bytes && one.ahead ? nameOf(one) : { [one.kind]: bytes ? one.data : '' }, frameIndex: frameOf(one) };
+    const made = { ...bytes && one.ahead ? nameOf(one) : { [one.kind]: bytes ? one.data : '' }, ...isRefined(one) ? { use: REFINE } : { frameIndex: frameOf(one) } };
     if (!bytes) made.sizeBytes = String(one.size);
     pinsSent.set(made, one);
     return made;
@@ -170,6 +170,8 @@ function showPlace(one) {
     return;
   }
   const range = one.node.querySelector('input');
+  if (one.kind === 'video') showUse(one, range);
+  if (isRefined(one)) return;
   range.max = mostSteps(one);
   range.value = stepOf(one);
   const frame = frameOf(one);
@@ -214,7 +216,7 @@ function pinNode(one, number) {
   error.id = `pin-${number}-error`;
   const upload = element('p', '', 'upload');
   upload.setAttribute('role', 'status');
-  item.append(pictureOf(one), label, element('output'), remove, upload, error);
+  item.append(pictureOf(one), label, element('output'), remove, upload, error, ...one.kind === 'video' ? [useNode(one, number)] : []);
   return item;
 }
 

@@ -32,6 +32,7 @@ function spec(bytes = true) {
   else delete made.keepState;
   const held = conditions(bytes);
   if (held.length) made.conditions = held;
+  Object.assign(made, refinementOf());
   if (taken.length) made.adapters = taken.map((one) => ({ ...one }));
   else delete made.adapters;
   made.preview = { everySteps: 2 };
@@ -98,8 +99,8 @@ function fieldOf(path, fields) {
   return fields.find((field) => field.dataset.path.split(' ').some((own) => bare === own || bare.startsWith(`${own}.`)));
 }
 
-const formFields = () => [...FIELDS.map(byId), ...pins.flatMap((one) => one.node.querySelector('input') || []), ...document.querySelectorAll('#adapters input'), byId('own-sound'), byId('first-picture')]
-  .filter((field) => !field.closest('[data-place][hidden]'));
+const formFields = () => [...FIELDS.map(byId), ...document.querySelectorAll('#pins :is(input, select)'), ...document.querySelectorAll('#adapters input'), byId('own-sound'), byId('first-picture')]
+  .filter((field) => !field.closest('[data-place][hidden], #pins [hidden]'));
 
 function clearErrors(fields = formFields(), refusal = byId('refusal')) {
   refusal.textContent = '';
@@ -138,7 +139,7 @@ async function estimateOf(wanted) {
     text += cost.queuePosition ? `, ${cost.queuePosition} ahead (${shown(seconds(cost.queue))} s)` : ', no queue';
     const bytes = Number(cost.peakMemoryBytes || 0);
     if (bytes) text += `, ${(bytes / 1048576).toFixed(0)} MB`;
-    return { text, wrong: cost.admissible || !cost.refusal ? null : takenError(cost.refusal) };
+    return { text, spec: cost.spec, wrong: cost.admissible || !cost.refusal ? null : takenError(cost.refusal) };
   } catch (error) {
     return { text: '', wrong: error };
   }
@@ -156,9 +157,10 @@ async function estimate() {
     byId('estimate').textContent = '';
     return clearErrors();
   }
-  const { text, wrong } = await estimateOf({ spec: spec(false), count: count() });
+  const { text, wrong, spec: resolved } = await estimateOf({ spec: spec(false), count: count() });
   if (own !== estimates) return;
   clearErrors();
   byId('estimate').textContent = text;
+  showUsualStrength(resolved);
   if (wrong) showError(wrong, false);
 }

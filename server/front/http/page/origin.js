@@ -10,17 +10,10 @@ let originFile = null;
 
 // The text in an MP4's head; none: null.
 async function originText(file) {
-  const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
-  const view = new DataView(bytes.buffer);
-  for (let at = 0; at + 8 <= bytes.length;) {
-    const size = view.getUint32(at);
-    const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
-    if (size < 8 || type === 'moof' || type === 'mdat') return null;
-    const uuid = Array.from(bytes.subarray(at + 8, at + 24), (one) => one.toString(16).padStart(2, '0')).join('');
-    if (type === 'uuid' && uuid === ORIGIN_UUID) {
-      return size - 24 > ORIGIN_BYTES ? null : new TextDecoder().decode(bytes.subarray(at + 24, at + size));
-    }
-    at += size;
+  for (const { type, payload, size } of boxes(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()))) {
+    if (type === 'moof' || type === 'mdat') return null;
+    const uuid = Array.from(payload.subarray(0, 16), (one) => one.toString(16).padStart(2, '0')).join('');
+    if (type === 'uuid' && uuid === ORIGIN_UUID) return size - 24 > ORIGIN_BYTES ? null : new TextDecoder().decode(payload.subarray(16));
   }
   return null;
 }
