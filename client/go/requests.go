@@ -12,27 +12,29 @@ import (
 	"example.com/reel/client/go/reelv1"
 )
 
-const mostConditionBytes = 3_670_016 // of all conditions of a request together
+const refinedPrompt = "a sharp, detailed video" // the API wants one; the clip says most of what it would
 
 func read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() < 1 || info.Size() > mostConditionBytes {
-		return nil, fmt.Errorf("%s has %d bytes; conditions have 1 to %d together", path, info.Size(), mostConditionBytes)
+	if info.Size() < 1 || info.Size() > mostFileBytes {
+		return nil, fmt.Errorf("%s has %d bytes; files have 1 to %d", path, info.Size(), mostFileBytes)
 	}
 	return os.ReadFile(path)
 }
 
-// ConditionFromFile reads a PNG, JPEG, WebP or MP4 that the video follows from `frameIndex` on.
+func isMP4(content []byte) bool { return len(content) > 8 && string(content[4:8]) == "ftyp" }
+
+// ConditionFromFile reads a PNG, JPEG, WebP or MP4 that the video follows from `frameIndex` on. Above 1 MiB Save sends it ahead of the request.
 func ConditionFromFile(path string, frameIndex int32) (*reelv1.Condition, error) {
 	content, err := read(path)
 	if err != nil {
 		return nil, err
 	}
 	condition := &reelv1.Condition{FrameIndex: frameIndex}
-	if len(content) > 8 && string(content[4:8]) == "ftyp" {
+	if isMP4(content) {
 		condition.Source = &reelv1.Condition_Video{Video: content}
 	} else {
 		condition.Source = &reelv1.Condition_Image{Image: content}
@@ -47,6 +49,20 @@ func SoundFromFile(path string) (*reelv1.Condition, error) {
 		return nil, err
 	}
 	return &reelv1.Condition{Source: &reelv1.Condition_Audio{Audio: content}}, nil
+}
+
+// RefinementFromFile asks for an MP4 of any origin to be refined by the second pass of a preset of two. Its size, rate and length are the preset's unless
+// the spec gets others; DenoiseStrength is how much noise it gets.
+func RefinementFromFile(path string) (*reelv1.VideoSpec, error) {
+	content, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	if !isMP4(content) {
+		return nil, fmt.Errorf("only an MP4 is refined: %s", path)
+	}
+	clip := &reelv1.Condition{Use: reelv1.ConditionUse_CONDITION_USE_REFINE, Source: &reelv1.Condition_Video{Video: content}}
+	return &reelv1.VideoSpec{Prompt: refinedPrompt, Conditions: []*reelv1.Condition{clip}}, nil
 }
 
 // Adapter names an adapter (LoRA) of the model, by so much. PartScales and PassScales of what it returns are times that.

@@ -37,9 +37,12 @@ func Save(ctx context.Context, client reelv1.VideoServiceClient, request *reelv1
 		return nil, err
 	}
 	defer part.close(false)
+	request = proto.Clone(request).(*reelv1.GenerateVideoRequest)
 	if request.RequestId == "" {
-		request = proto.Clone(request).(*reelv1.GenerateVideoRequest)
 		request.RequestId = newRequestID()
+	}
+	if err := SendAhead(ctx, client, request.Spec); err != nil {
+		return nil, err
 	}
 	s := saving{part: part, onEvent: onEvent}
 	for {

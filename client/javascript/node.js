@@ -2,8 +2,9 @@
 // Files, where there is a disk.
 import { createHash, webcrypto } from 'node:crypto';
 import { basename } from 'node:path';
+import { createReadStream } from 'node:fs';
 import { lstat, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
-import { ReelError, condition, sound } from './reel.js';
+import { ReelError, condition, refinement, sound } from './reel.js';
 
 globalThis.crypto ??= webcrypto; // Node 18
 
@@ -67,10 +68,18 @@ export async function save(client, what, path, options = {}) {
 }
 
 // A file that is too large is not read.
-const fileAt = async (path) => ({ name: basename(path), size: (await stat(path)).size, arrayBuffer: () => readFile(path) });
+const fileAt = async (path) => ({
+  name: basename(path), size: (await stat(path)).size, arrayBuffer: () => readFile(path), stream: () => createReadStream(path),
+});
+
+/** Sends a file of the disk ahead of requests, as `upload` does, without holding all of it. */
+export const uploadFile = async (client, path, options = {}) => client.upload(await fileAt(path), options);
 
 /** A picture or clip of the disk that the video follows from `frameIndex` on. */
 export const conditionFromFile = async (path, options = {}) => condition(await fileAt(path), options);
 
 /** A sound of the disk that the video has. */
 export const soundFromFile = async (path) => sound(await fileAt(path));
+
+/** A clip of the disk that is refined. */
+export const refinementFromFile = async (path, options = {}) => refinement(await fileAt(path), options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {
   Adapter, Condition, CreateVideoRequest, EstimateVideoRequest, EstimateVideoResponse, GetServerInfoResponse, ListKernelsResponse, Model,
-  Preview, Progress, Restarted, Video, VideoSpec, VideoState,
+  Preview, Progress, Restarted, UploadedFile, Video, VideoSpec, VideoState,
 } from './api.js';
 
 export * from './api.js';
@@ -36,6 +36,7 @@ export declare class ReelClient {
   create(what: string | VideoSpec, options?: CreateOptions): Promise<Video>;
   createAll(what: string | VideoSpec, count: number, options?: Omit<CreateOptions, 'count'>): Promise<Video[]>;
   estimate(what: string | VideoSpec, options?: CallOptions & Omit<EstimateVideoRequest, 'spec'>): Promise<EstimateVideoResponse>;
+  upload(file: Blob | Uint8Array | ArrayBuffer, options?: CallOptions & { onProgress?: (sent: number, size: number) => void }): Promise<UploadedFile>;
   get(name: string, options?: CallOptions): Promise<Video>;
   cancel(name: string, options?: CallOptions): Promise<Video>;
   delete(name: string, options?: CallOptions): Promise<void>;
@@ -49,10 +50,12 @@ export declare class ReelClient {
   blob(name: string, options?: CallOptions): Promise<Blob>;
 }
 
-/** Of a File, a Blob or bytes. RangeError: larger than any request may be. */
+/** Of a File, a Blob or bytes; above 1 MiB the call that gets it sends it ahead. RangeError: larger than any server takes. */
 export declare function condition(file: Blob | Uint8Array | ArrayBuffer, options?: { frameIndex?: number; strength?: number }): Promise<Condition>;
 /** Of a WAV, FLAC, MP3 or MP4. RangeError: as for `condition`. */
 export declare function sound(file: Blob | Uint8Array | ArrayBuffer): Promise<Condition>;
+/** Of an MP4. RangeError: as for `condition`. */
+export declare function refinement(file: Blob | Uint8Array | ArrayBuffer, options?: Omit<VideoSpec, 'source'> & { strength?: number }): Promise<VideoSpec>;
 export declare function adapter(name: string, scale?: number, options?: { partScales?: Record<string, number>; passScales?: number[] }): Adapter;
 export declare function promotion(video: string | Video, options?: { keepState?: boolean }): VideoSpec;
 export declare function extension(video: string | Video, numFrames: number, options?: Omit<VideoSpec, 'source'> & { overlapFrames?: number }): VideoSpec;

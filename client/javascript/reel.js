@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client of Reel over HTTP, for browsers and Node: JSON, event streams that resume, and files, whole or while they grow.
 
-export { adapter, condition, extension, promotion, retake, sound } from './requests.js';
+import { Outgoing, described, sendAhead, sizeOf } from './uploads.js';
+
+export { adapter, condition, extension, promotion, refinement, retake, sound } from './requests.js';
 
 /** An answer that is not OK, or a video that failed. */
 export class ReelError extends Error {
@@ -67,6 +69,13 @@ async function* eventsOf(body) {
 }
 
 const idOf = (name) => encodeURIComponent(name.replace(/^videos\//, ''));
+// The error of a reply's text.
+function refusalOf(text, http) {
+  let status = { message: text };
+  try { status = JSON.parse(text).error ?? status; } catch { /* a proxy's page */ }
+  return new ReelError(status, http);
+}
+
 const specOf = (what) => (typeof what === 'string' ? { prompt: what } : what);
 
 export class ReelClient {
@@ -90,10 +99,7 @@ export class ReelClient {
       },
     });
     if (answer.ok) return answer;
-    const text = await answer.text();
-    let status = { message: text };
-    try { status = JSON.parse(text).error ?? status; } catch { /* a proxy's page */ }
-    throw new ReelError(status, answer.status);
+    throw refusalOf(await answer.text(), answer.status);
   }
 
   async #call(path, options = {}) {
@@ -106,16 +112,37 @@ export class ReelClient {
   }
 
   async create(what, { requestId = crypto.randomUUID(), signal, ...more } = {}) {
-    return (await this.#call('/videos', { method: 'POST', body: { spec: specOf(what), requestId, ...more }, signal })).video;
+    const spec = await this.#ahead(what, signal);
+    return (await this.#call('/videos', { method: 'POST', body: { spec, requestId, ...more }, signal })).video;
   }
 
   /** `count` videos of one prompt, whose seeds follow each other: all or none. */
   async createAll(what, count, { requestId = crypto.randomUUID(), signal, ...more } = {}) {
-    return (await this.#call('/videos', { method: 'POST', body: { spec: specOf(what), requestId, count, ...more }, signal })).videos;
+    const spec = await this.#ahead(what, signal);
+    return (await this.#call('/videos', { method: 'POST', body: { spec, requestId, count, ...more }, signal })).videos;
   }
 
   estimate(what, { signal, ...more } = {}) {
-    return this.#call('/videos:estimate', { method: 'POST', body: { spec: specOf(what), ...more }, signal });
+    return this.#call('/videos:estimate', { method: 'POST', body: { spec: described(specOf(what)), ...more }, signal });
+  }
+
+  #ahead(what, signal) { return sendAhead(specOf(what), (bytes) => this.upload(bytes, { signal })); }
+
+  /** Sends a file ahead of requests, whose conditions name it: `{ file: uploaded.name }`. `onProgress(sent, size)` counts bytes. */
+  async upload(file, { onProgress = () => {}, signal } = {}) {
+    const size = sizeOf(file), most = Number((await this.info({ signal })).limits.maxFileBytes ?? 0);
+    if (size > most) throw new RangeError(`${file.name ?? 'the file'} has ${size} bytes; this server takes files of at most ${most}`);
+    const tries = new Tries(this.#attempts - 1), outgoing = new Outgoing(file, onProgress);
+    for (;;) {
+      try {
+        const { status, text } = await outgoing.post(`${this.#base}/files`, { headers: this.#token ? { Authorization: `Bearer ${this.#token}` } : {}, fetch: this.#fetch, signal });
+        if (status !== 200) throw refusalOf(text, status);
+        return JSON.parse(text).file;
+      } catch (error) {
+        outgoing.check();
+        await tries.after(error, signal);
+      }
+    }
   }
 
   async get(name, { signal } = {}) { return (await this.#call(`/videos/${idOf(name)}`, { signal })).video; }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that begin from something: a picture, clip or sound, or a video that has kept its state. Each goes wherever a prompt does.
 
-const MOST_CONDITION_BYTES = 3670016; // of all conditions of a request together
-const PIECE = 0x8000;                 // arguments of one call
+import { SENT_AHEAD_BYTES, SOURCE, sizeOf } from './uploads.js';
+
+const REFINED_PROMPT = 'a sharp, detailed video'; // the API wants one; the clip says most of what it would
+const PIECE = 0x8000;                             // arguments of one call
 const nameOf = (video) => (typeof video === 'string' ? video : video.name);
 
 function base64Of(bytes) {
@@ -12,22 +14,33 @@ function base64Of(bytes) {
 }
 
 async function bytesOf(file) {
-  const size = file.size ?? file.byteLength;
-  if (!(size > 0 && size <= MOST_CONDITION_BYTES)) {
-    throw new RangeError(`${file.name ?? 'the file'} has ${size} bytes; conditions have 1 to ${MOST_CONDITION_BYTES} together`);
-  }
+  sizeOf(file);
   return file instanceof Uint8Array ? file : new Uint8Array(file instanceof ArrayBuffer ? file : await file.arrayBuffer());
 }
+
+const isMp4 = (bytes) => String.fromCharCode(...bytes.subarray(4, 8)) === 'ftyp';
+// What is too large for a request has its size, which is enough for an estimate; the call that gets it sends it ahead.
+const sourceOf = (kind, bytes) => ({
+  ...(bytes.length > SENT_AHEAD_BYTES ? { [kind]: '', sizeBytes: String(bytes.length) } : { [kind]: base64Of(bytes) }), [SOURCE]: bytes,
+});
 
 /** A PNG, JPEG, WebP or MP4 (a Blob or File, or its bytes) that the video follows from `frameIndex` on. */
 export async function condition(file, { frameIndex = 0, strength } = {}) {
   const bytes = await bytesOf(file);
-  const isClip = String.fromCharCode(...bytes.subarray(4, 8)) === 'ftyp';
-  return { [isClip ? 'video' : 'image']: base64Of(bytes), frameIndex, ...(strength === undefined ? {} : { strength }) };
+  return { ...sourceOf(isMp4(bytes) ? 'video' : 'image', bytes), frameIndex, ...(strength === undefined ? {} : { strength }) };
 }
 
 /** A WAV, FLAC, MP3 or MP4 (a Blob or File, or its bytes) whose sound the video has, and its pictures follow. */
-export const sound = async (file) => ({ audio: base64Of(await bytesOf(file)) });
+export const sound = async (file) => sourceOf('audio', await bytesOf(file));
+
+/** An MP4 of any origin (a Blob or File, or its bytes), refined by the second pass of a preset of two. `strength` is how much noise it gets; without `width`,
+ * `height`, `numFrames` and `frameRate` the preset's hold. */
+export async function refinement(file, { prompt = REFINED_PROMPT, strength, conditions = [], ...fields } = {}) {
+  const bytes = await bytesOf(file);
+  if (!isMp4(bytes)) throw new TypeError(`only an MP4 is refined: ${file.name ?? 'the file'}`);
+  const clip = { ...sourceOf('video', bytes), use: 'CONDITION_USE_REFINE' };
+  return { ...fields, prompt, ...(strength === undefined ? {} : { denoiseStrength: strength }), conditions: [...conditions, clip] };
+}
 
 /** An adapter (LoRA) of the model, for `adapters: [...]`: `partScales` by part of the model, `passScales` by pass of the preset, each times `scale`. */
 export const adapter = (name, scale, { partScales, passScales } = {}) => (

@@ -25,8 +25,9 @@ AWAITED = (
     (r"^    def (?!__init__|generate|watch)(?:__(\w+)__)?", lambda m: f"    async def {f'__a{m[1]}__' if m[1] else ''}"),
     (r"\btime\.sleep\(", "await asyncio.sleep("),
     (r"\breturn (self\.call\(.*\))\.video$", r"return (await \1).video"),
-    (r"(?<!await )\bself\.(call|close|_channel\.close)\(", r"await self.\1("),
+    (r"(?<!await )\bself\.(call|close|upload|_ahead|_channel\.close)\(", r"await self.\1("),
     (r"\breturn method\(", "return await method("),
+    (r"\banswer = self\.", "answer = await self."),
     (r"\bevents\.close\(", "await events.aclose("),
     (r"\bfor (\w+) in (call|events):", r"async for \1 in \2:"),
 )

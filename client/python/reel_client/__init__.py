@@ -8,7 +8,7 @@ from reel_client.client import Client
 from reel_client.connection import Connection
 from reel_client.errors import ReelError, Violation
 from reel_client.patience import Patience
-from reel_client.requests import adapter, condition, extension, promotion, retake, sound
+from reel_client.requests import adapter, condition, extension, promotion, refinement, retake, sound
 
 __all__ = ["AsyncClient", "Client", "Connection", "MediaInfo", "Patience", "ReelError", "Video", "VideoEvent", "VideoSpec",
-           "Violation", "adapter", "condition", "extension", "promotion", "retake", "sound"]
+           "Violation", "adapter", "condition", "extension", "promotion", "refinement", "retake", "sound"]

@@ -14,6 +14,7 @@ from reel_client.errors import Broken, ReelError, error_of
 from reel_client.follow import Download, Follower, Path, Start, What, create_request, generate_request, spec_of, write_event
 from reel_client.media import PartFile
 from reel_client.patience import Patience, Tries
+from reel_client.uploads import UPLOAD_SECONDS, Outgoing, Progress, content_of, described, name_file, too_large
 
 CALL_SECONDS = 15.0
 
@@ -52,11 +53,11 @@ class Client:
             time.sleep(tries.pause_after(error, under_way=False))
 
     def create(self, what: What, **fields: Any) -> video_pb2.Video:
-        return self.call(self.videos.CreateVideo, create_request(what, fields)).video
+        return self.call(self.videos.CreateVideo, self._ahead(create_request(what, fields))).video
 
     def create_all(self, what: What, count: int, **fields: Any) -> list[video_pb2.Video]:
         """Several of one prompt, all or none: `count` videos, whose seeds follow each other."""
-        request = create_request(what, fields)
+        request = self._ahead(create_request(what, fields))
         request.count = count
         return list(self.call(self.videos.CreateVideo, request).videos)
 
@@ -81,7 +82,26 @@ class Client:
         self.call(self.videos.DeleteVideo, video_service_pb2.DeleteVideoRequest(name=name))
 
     def estimate(self, what: str | video_pb2.VideoSpec, **fields: Any) -> video_service_pb2.EstimateVideoResponse:
-        return self.call(self.videos.EstimateVideo, video_service_pb2.EstimateVideoRequest(spec=spec_of(what, fields)))
+        return self.call(self.videos.EstimateVideo, video_service_pb2.EstimateVideoRequest(spec=described(spec_of(what, fields))))
+
+    def upload(self, what: bytes | Path, on_progress: Optional[Progress] = None) -> video_service_pb2.UploadedFile:
+        """Sends a file ahead of requests, whose conditions name it: `Condition(file=uploaded.name)`. `on_progress(sent, size)` counts bytes."""
+        outgoing, tries = Outgoing(what, on_progress), Tries(self._patience)
+        while True:
+            try:
+                answer = self.videos.UploadFile(outgoing.pieces(), metadata=self._connection.metadata(), timeout=UPLOAD_SECONDS)
+                outgoing.check()
+                return answer.file
+            except grpc.RpcError as failure:
+                outgoing.check()
+                error = error_of(failure)
+            time.sleep(tries.pause_after(error, under_way=False))
+
+    def _ahead(self, request: Any) -> Any:
+        """The request, when what it has no room for is sent."""
+        for condition in too_large(request.spec):
+            name_file(condition, self.upload(content_of(condition)))
+        return request
 
     def models(self) -> list[server_service_pb2.Model]:
         return list(self.call(self.server.ListModels, server_service_pb2.ListModelsRequest()).models)
@@ -95,6 +115,8 @@ class Client:
         return self._follow(video_service_pb2.WatchVideoRequest(name=name, **fields))
 
     def _follow(self, start: Start) -> Generator[video_pb2.VideoEvent, None, None]:
+        if isinstance(start, video_service_pb2.GenerateVideoRequest):
+            self._ahead(start)
         follower = Follower(start, self._patience)
         while True:
             request = follower.next_request()

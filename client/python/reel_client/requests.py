@@ -11,11 +11,13 @@ from typing import Any, Optional, Sequence, Union
 from google.protobuf import duration_pb2
 from reel.v1 import video_pb2
 
-MOST_CONDITION_BYTES = 3_670_016  # of all conditions of a request together
+MOST_FILE_BYTES = 256 << 20  # that any server takes
+REFINED_PROMPT = "a sharp, detailed video"  # the API wants one; the clip says most of what it would
 
 
 def condition(path: Union[str, "os.PathLike[str]"], frame_index: int = 0, strength: Optional[float] = None) -> video_pb2.Condition:
-    """A PNG, JPEG, WebP or MP4 that the video follows from `frame_index` on. ValueError: it is larger than any request may be."""
+    """A PNG, JPEG, WebP or MP4 that the video follows from `frame_index` on. Above 1 MiB the call that gets it sends it ahead. ValueError: it is larger
+    than any server takes."""
     content = _bytes(path)
     made = video_pb2.Condition(frame_index=frame_index, strength=strength)
     if content[4:8] == b"ftyp":
@@ -28,6 +30,17 @@ def condition(path: Union[str, "os.PathLike[str]"], frame_index: int = 0, streng
 def sound(path: Union[str, "os.PathLike[str]"]) -> video_pb2.Condition:
     """A WAV, FLAC, MP3 or MP4 whose sound the video has, and its pictures follow. ValueError: as for `condition`."""
     return video_pb2.Condition(audio=_bytes(path))
+
+
+def refinement(path: Union[str, "os.PathLike[str]"], prompt: str = REFINED_PROMPT, strength: Optional[float] = None, **fields: Any) -> video_pb2.VideoSpec:
+    """An MP4 of any origin, refined by the second pass of a preset of two. `strength` is how much noise it gets; without `width`, `height`, `num_frames`
+    and `frame_rate` the preset's hold."""
+    content = _bytes(path)
+    if content[4:8] != b"ftyp":
+        raise ValueError(f"only an MP4 is refined: {path}")
+    made = video_pb2.VideoSpec(prompt=prompt, denoise_strength=strength, **fields)
+    made.conditions.add(video=content, use=video_pb2.CONDITION_USE_REFINE)
+    return made
 
 
 def adapter(name: str, scale: Optional[float] = None, *, passes: Sequence[float] = (), **parts: float) -> video_pb2.Adapter:
@@ -57,8 +70,8 @@ def retake(video: Union[str, video_pb2.Video], begin: float, end: float, prompt:
 def _bytes(path: Union[str, "os.PathLike[str]"]) -> bytes:
     file = pathlib.Path(path)
     size = file.stat().st_size
-    if not 0 < size <= MOST_CONDITION_BYTES:
-        raise ValueError(f"{file} has {size} bytes; conditions have 1 to {MOST_CONDITION_BYTES} together")
+    if not 0 < size <= MOST_FILE_BYTES:
+        raise ValueError(f"{file} has {size} bytes; files have 1 to {MOST_FILE_BYTES}")
     return file.read_bytes()
 
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from cut_proxy import CutProxy
-from python_client import CARD, CUTS
+from python_client import CARD, CUTS, UPLOAD_CUTS
 from server import ROOT, find_tool, run, running_server, skip, wait_until_serving
 
 MODULE = "example.com/reel/client/go"
@@ -47,9 +47,9 @@ def main():
         readme = build(scratch, "readme", example.replace("127.0.0.1:50051", server.grpc))
         wait_until_serving(server)
         (scratch / "out").mkdir()
-        with CutProxy(server.grpc, CUTS) as proxy:
-            run(program, server.grpc, proxy.address, scratch / "out")
-            assert proxy.broken == len(CUTS), f"{proxy.broken} connections were broken"
+        with CutProxy(server.grpc, CUTS) as proxy, CutProxy(server.grpc, UPLOAD_CUTS) as upload:
+            run(program, server.grpc, proxy.address, scratch / "out", upload.address)
+            assert (proxy.broken, upload.broken) == (len(CUTS), len(UPLOAD_CUTS)), f"{proxy.broken} and {upload.broken} connections were broken"
         said = run(readme, cwd=scratch)
         assert re.search(r"^videos/\S+ \d+ \d+$", said, re.MULTILINE) and (scratch / "circle.mp4").is_file(), said
         print(f"{len(list(scratch.rglob('*.mp4')))} files, {proxy.broken} connections broken")

@@ -19,6 +19,7 @@ models { name: "testcard" test_card { step_time { nanos: 20000000 } pictures: tr
 models { name: "singing" test_card { step_time { nanos: 20000000 } sound: true } }
 """
 CUTS = (2_000, 150_000, 100_000)  # bytes, of the first connections: before the file, and twice in the middle of it
+UPLOAD_CUTS = (150,)  # the server says little until it has all
 
 
 def install(scratch):
@@ -54,6 +55,9 @@ def main():
             with CutProxy(server.grpc, CUTS) as proxy:
                 run(*use, how, proxy.address, scratch / "out", cwd=scratch)
                 assert proxy.broken == len(CUTS), f"{how}: {proxy.broken} connections were broken"
+        with CutProxy(server.grpc, UPLOAD_CUTS) as proxy:
+            run(*use, "sending", proxy.address, scratch / "out", cwd=scratch)
+            assert proxy.broken == len(UPLOAD_CUTS), f"sending: {proxy.broken} connections were broken"
         example = readme_example()
         assert '"127.0.0.1:50051"' in example
         said = run(python, "-c", example.replace("127.0.0.1:50051", server.grpc), cwd=scratch)

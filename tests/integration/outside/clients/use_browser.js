@@ -43,6 +43,17 @@ async function rendersAndRefuses(reel) {
   check((await refusalOf(reel.get(video.name))).http === 404, 'it is still there');
 }
 
+// A file goes ahead of its request, and says how far it is.
+async function uploads(reel) {
+  const bytes = new Uint8Array(3000000), told = [];
+  bytes.set([0, 0, 0, 8, 102, 116, 121, 112]);
+  const { name } = await reel.upload(bytes, { onProgress: (sent) => told.push(sent) });
+  check(name === `files/${await sha256([bytes])}` && told.at(-1) === bytes.length, `${name}, told ${told}`);
+  const giving = new AbortController();
+  const ended = await refusalOf(reel.upload(bytes, { signal: giving.signal, onProgress: () => giving.abort() }));
+  check(ended.name === 'AbortError', `ended by ${ended}`);
+}
+
 async function leaves(reel) {
   const leaving = new AbortController();
   let left = '';
@@ -74,6 +85,7 @@ async function main() {
   const reel = new ReelClient(at('server'));
   check((await reel.models())[0].isDefault && (await reel.info()).version, 'no model');
   await rendersAndRefuses(reel);
+  await uploads(reel);
   await leaves(reel);
   return follows(reel, new ReelClient(at('file')), new ReelClient(at('events')));
 }

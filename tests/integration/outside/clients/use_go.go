@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Run by go_client.py: use_go SERVER CUT_SERVER FOLDER.
+// Run by go_client.py: use_go SERVER CUT_SERVER FOLDER CUT_UPLOAD.
 package main
 
 import (
@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"log"
 	"os"
@@ -191,9 +192,56 @@ func useBeginnings(client reelv1.VideoServiceClient, folder string) {
 	song := &reelv1.VideoSpec{Prompt: "a red circle", Model: "singing", NumInferenceSteps: 2, Conditions: []*reelv1.Condition{sound}}
 	sung := save(client, &reelv1.GenerateVideoRequest{Spec: song}, filepath.Join(folder, "sung.mp4"))
 	check(sung.Spec.Conditions[0].ContentType == "audio/wav", "sound", sung.Spec.Conditions)
-	check(os.WriteFile(path, make([]byte, 3_670_017), 0o644) == nil, "write", path)
+	check(os.Truncate(path, 256<<20+1) == nil, "truncate", path)
 	_, err = reel.ConditionFromFile(path, 0)
-	check(err != nil && strings.Contains(err.Error(), "3670017"), "too large", err)
+	check(err != nil && strings.Contains(err.Error(), "268435457"), "too large", err)
+}
+
+// The same clip with a box at its end that means nothing.
+func padded(clip []byte, size int) []byte {
+	all := append(append([]byte{}, clip...), make([]byte, size-len(clip))...)
+	binary.BigEndian.PutUint32(all[len(clip):], uint32(size-len(clip)))
+	copy(all[len(clip)+4:], "free")
+	return all
+}
+
+// What is too large for a request goes ahead of it by itself, and gives the same video; Upload tells how far it is, and is tried again.
+func useFiles(client, cut reelv1.VideoServiceClient, folder string) {
+	clip, _ := os.ReadFile(filepath.Join(folder, "a.mp4"))
+	content, path := padded(clip, 5_000_000), filepath.Join(folder, "large.mp4")
+	check(os.WriteFile(path, content, 0o644) == nil, "write", path)
+	var same []string
+	for _, path := range []string{filepath.Join(folder, "a.mp4"), path} {
+		wanted := request(256, 25)
+		pinned, err := reel.ConditionFromFile(path, 0)
+		check(err == nil, "clip", err)
+		wanted.Spec.Conditions = []*reelv1.Condition{pinned}
+		same = append(same, save(client, wanted, filepath.Join(folder, "pinned.mp4")).Media.Sha256)
+		check(pinned.GetVideo() != nil, "the caller's request was changed")
+	}
+	check(same[0] == same[1], "another video", same)
+	refinement, err := reel.RefinementFromFile(path)
+	check(err == nil, "refinement", err)
+	refinement.Width, refinement.Height, refinement.NumFrames, refinement.DenoiseStrength = 512, 512, 25, proto.Float64(0.5)
+	refined := save(client, &reelv1.GenerateVideoRequest{Spec: refinement}, filepath.Join(folder, "refined.mp4"))
+	check(refined.Media.Width == 512 && refined.Spec.Conditions[0].Use == reelv1.ConditionUse_CONDITION_USE_REFINE, "refined", refined.Spec)
+	_, err = reel.RefinementFromFile(filepath.Join(folder, "silence.wav"))
+	check(err != nil && strings.Contains(err.Error(), "silence.wav"), "a sound was refined", err)
+	four := request(256, 49) // each has room in a request, all together have not
+	for frame := int32(0); frame < 32; frame += 8 {
+		part := &reelv1.Condition{FrameIndex: frame, Source: &reelv1.Condition_Video{Video: padded(clip, 1<<20)}}
+		four.Spec.Conditions = append(four.Spec.Conditions, part)
+	}
+	save(client, four, filepath.Join(folder, "four.mp4"))
+	sum := sha256.Sum256(content)
+	for _, client := range []reelv1.VideoServiceClient{client, cut} {
+		told := int64(0)
+		uploaded, err := reel.UploadFile(context.Background(), client, path, func(sent, size int64) { told = sent })
+		check(err == nil && uploaded.Name == "files/"+hex.EncodeToString(sum[:]) && told == 5_000_000, "upload", uploaded, err)
+	}
+	check(os.Truncate(path, 0) == nil, "truncate", path)
+	_, err = reel.UploadFile(context.Background(), client, path, nil)
+	check(err != nil && strings.Contains(err.Error(), "large.mp4"), "an empty file", err)
 }
 
 func main() {
@@ -205,6 +253,7 @@ func main() {
 	useLeaving(client, folder)
 	useSeveral(client, folder)
 	useBeginnings(client, folder)
+	useFiles(client, connect(os.Args[4]), folder)
 	large := save(connect(os.Args[2]), request(512, 49), filepath.Join(folder, "cut.mp4"))
 	check(large.Media.SizeBytes > 300_000, "too small to be cut", large.Media.SizeBytes)
 }

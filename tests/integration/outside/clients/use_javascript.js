@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run by javascript_client.py where reel-client is installed: use_javascript.js SERVER CUT_FILE CUT_EVENTS.
+// Run by javascript_client.py where reel-client is installed: use_javascript.js SERVER CUT_FILE CUT_EVENTS CUT_UPLOAD.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { ReelClient, ReelError, adapter, condition, extension, promotion, retake, sound } from 'reel-client';
-import { conditionFromFile, download, save, soundFromFile } from 'reel-client/node';
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { ReelClient, ReelError, adapter, condition, extension, promotion, refinement, retake, sound } from 'reel-client';
+import { conditionFromFile, download, refinementFromFile, save, soundFromFile, uploadFile } from 'reel-client/node';
 
-const [server, cutFile, cutEvents] = process.argv.slice(2);
+const [server, cutFile, cutEvents, cutUpload] = process.argv.slice(2);
 const SPEC = { prompt: 'a red circle', width: 256, height: 256, numFrames: 25, numInferenceSteps: 4, seed: 7 };
 const sha256 = (content) => createHash('sha256').update(content).digest('hex');
 const kindOf = (event) => Object.keys(event)[0];
@@ -92,9 +92,45 @@ const longer = await reel.generate(extension(film, 24, { prompt: 'a blue star', 
 assert.deepEqual([longer.sourceVideo, longer.spec.numFrames, longer.spec.prompt], [film.name, 33, 'a blue star']);
 const other = await reel.generate(retake(film.name, 0.25, 25 / 24, { seed: 3 }));
 assert.deepEqual([other.spec.numFrames, other.spec.prompt, other.spec.seed], [25, 'a red circle', '3']);
-writeFileSync('huge.png', Buffer.alloc(3670017));
-await assert.rejects(conditionFromFile('huge.png'), { name: 'RangeError', message: /huge\.png has 3670017 bytes/ });
+writeFileSync('huge.png', '');
+truncateSync('huge.png', 268435457);
+await assert.rejects(conditionFromFile('huge.png'), { name: 'RangeError', message: /huge\.png has 268435457 bytes/ });
 await assert.rejects(condition(new Uint8Array(0)), RangeError);
+
+// What is too large for a request goes ahead of it by itself, and gives the same video; `upload` tells how far it is.
+function padded(clip, size) { // with a box at its end that means nothing
+  const padding = Buffer.alloc(size - clip.length);
+  padding.writeUInt32BE(padding.length);
+  padding.write('free', 4);
+  return Buffer.concat([clip, padding]);
+}
+const bytes = padded(whole, 5_000_000);
+writeFileSync('large.mp4', bytes);
+const same = [];
+for (const path of ['a.mp4', 'large.mp4']) same.push(await reel.generate({ ...SPEC, conditions: [{ ...await conditionFromFile(path) }] }));
+assert.deepEqual([same[1].media.sha256, same[1].spec.conditions[0].sizeBytes], [same[0].media.sha256, '5000000']);
+assert((await reel.estimate({ ...SPEC, conditions: [await conditionFromFile('large.mp4')] })).admissible);
+const refined = await reel.generate(await refinementFromFile('large.mp4', { strength: 0.5, width: 512, height: 512, numFrames: 25 }));
+assert.deepEqual([refined.spec.conditions[0].use, refined.spec.denoiseStrength, refined.media.width], ['CONDITION_USE_REFINE', 0.5, 512]);
+await assert.rejects(refinement(dot), { name: 'TypeError', message: /only an MP4/ });
+const piece = padded(whole, 1 << 20); // four of them are too much for a request
+const four = await Promise.all([0, 8, 16, 24].map((frameIndex) => condition(piece, { frameIndex })));
+assert((await reel.estimate({ ...SPEC, numFrames: 49, conditions: four })).admissible);
+assert.equal((await reel.create({ ...SPEC, numFrames: 49, conditions: four })).spec.conditions.length, 4);
+for (const send of [(options) => uploadFile(reel, 'large.mp4', options), (options) => reel.upload(bytes, options), (options) => reel.upload(new Blob([bytes]), options)]) {
+  const told = [], uploaded = await send({ onProgress: (sent, size) => told.push([sent, size]) });
+  assert.deepEqual([uploaded.name, uploaded.contentType], [`files/${sha256(bytes)}`, 'video/mp4']);
+  assert(told.length > 10 && told.every(([sent], at) => at === 0 || sent > told[at - 1][0]), String(told));
+  assert.deepEqual(told.at(-1), [5_000_000, 5_000_000]);
+}
+const named = await reel.generate({ ...SPEC, conditions: [{ file: `files/${sha256(bytes)}` }] });
+assert.equal(named.media.sha256, same[0].media.sha256);
+await assert.rejects(reel.upload(bytes, { onProgress: () => { throw new Error('mine'); } }), { message: 'mine' });
+const giving = new AbortController();
+await assert.rejects(reel.upload(bytes, { signal: giving.signal, onProgress: () => giving.abort() }), { name: 'AbortError' });
+await assert.rejects(uploadFile(reel, 'huge.png'), RangeError);
+await assert.rejects(reel.upload(new Uint8Array((64 << 20) + 1)), { name: 'RangeError', message: /this server takes files of at most 67108864/ });
+assert.equal((await new ReelClient(cutUpload).upload(bytes)).name, `files/${sha256(bytes)}`);
 
 // Leaving ends the job.
 const leaving = new AbortController();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by python_client.py with the Python that has reel-client installed: use_python.py (blocking|awaited|bound|detached) SERVER FOLDER."""
+"""Run by python_client.py with the Python that has reel-client installed: use_python.py (blocking|awaited|bound|detached|sending) SERVER FOLDER."""
 
 import asyncio
 import base64
@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 from reel.v1 import video_pb2, video_service_pb2
-from reel_client import AsyncClient, Client, ReelError, adapter, condition, extension, promotion, retake, sound
+from reel_client import AsyncClient, Client, ReelError, adapter, condition, extension, promotion, refinement, retake, sound
 
 SPEC = {"width": 256, "height": 256, "num_frames": 25, "num_inference_steps": 4, "seed": 7}
 
@@ -46,6 +46,7 @@ def use_client(server, folder):
         several = reel.create_all("a red circle", 3, **SPEC | {"seed": 7})
         assert [v.spec.seed for v in several] == [7, 8, 9] and len({v.name for v in several}) == 3
         check_beginnings(reel, folder)
+        check_files(reel, folder)
         check_leaving(reel)
         reel.delete(video.name)
         assert video.name not in [v.name for v in reel.list()]
@@ -114,13 +115,51 @@ def check_beginnings(reel, folder):
     assert (longer.source_video, longer.spec.num_frames, longer.spec.prompt) == (film.name, 33, "a blue star"), longer
     other = reel.save(retake(film.name, 0.25, 25 / 24, seed=3), folder / "other.mp4")
     assert (other.spec.num_frames, other.spec.prompt, other.spec.seed) == (25, "a red circle", 3), other
-    (folder / "huge.png").write_bytes(bytes(3_670_017))
-    for name, read in (("huge.png", condition), ("huge.png", sound), ("nothing.png", condition)):
+    with open(folder / "huge.png", "wb") as huge:
+        huge.truncate((256 << 20) + 1)
+    for name, read in (("huge.png", condition), ("huge.png", sound), ("nothing.png", condition), ("dot.png", refinement)):
         try:
             read(folder / name)
             raise AssertionError(f"{name} was taken")
         except (ValueError, OSError) as error:
             assert name in str(error), error
+
+
+def padded(clip, size):
+    """The same clip with a box at its end that means nothing."""
+    return clip + (size - len(clip)).to_bytes(4, "big") + b"free" + bytes(size - len(clip) - 8)
+
+
+def check_files(reel, folder):
+    """What is too large for a request goes ahead of it by itself, and gives the same video; `upload` tells how far it is."""
+    clip = (folder / "a.mp4").read_bytes()
+    large = folder / "large.mp4"
+    large.write_bytes(padded(clip, 5_000_000))
+    same = [reel.save("a red circle", folder / "pinned.mp4", conditions=[condition(path)], **SPEC) for path in (folder / "a.mp4", large)]
+    assert same[0].media.sha256 == same[1].media.sha256 and same[1].spec.conditions[0].size_bytes == 5_000_000, same
+    assert reel.estimate("a red circle", conditions=[condition(large)], **SPEC).admissible
+    refined = reel.save(refinement(large, strength=0.5, width=512, height=512, num_frames=25), folder / "refined.mp4")
+    assert (refined.spec.conditions[0].use, refined.spec.denoise_strength, refined.media.width) == (video_pb2.CONDITION_USE_REFINE, 0.5, 512), refined.spec
+    (folder / "song.mp4").write_bytes(padded((folder / "sung.mp4").read_bytes(), 2_000_000))
+    heard = reel.save("a red circle", folder / "heard.mp4", model="singing", conditions=[sound(folder / "song.mp4")], num_inference_steps=2)
+    assert heard.spec.conditions[0].content_type == "audio/mp4", heard.spec
+    (folder / "piece.mp4").write_bytes(padded(clip, 1 << 20))
+    four = [condition(folder / "piece.mp4", frame) for frame in (0, 8, 16, 24)]  # each has room in a request, all together have not
+    assert len(reel.create("a red circle", conditions=four, **SPEC | {"num_frames": 49}).spec.conditions) == 4
+    told = []
+    for what in (large, large.read_bytes()):
+        uploaded = reel.upload(what, lambda sent, size: told.append((sent, size)))
+        assert uploaded.name == f"files/{sha256(large)}" and uploaded.content_type == "video/mp4", uploaded
+        assert len(told) > 10 and told[-1] == (5_000_000, 5_000_000) and told == sorted(told), told
+        told.clear()
+    named = reel.save("a red circle", folder / "named.mp4", conditions=[video_pb2.Condition(file=uploaded.name)], **SPEC)
+    assert named.media.sha256 == same[0].media.sha256
+    for what, progress, why in ((b"", None, ValueError), (folder / "nothing.mp4", None, OSError), (large, lambda sent, size: 1 // 0, ZeroDivisionError)):
+        try:
+            reel.upload(what, progress)
+            raise AssertionError(f"{why} was expected")
+        except why:
+            pass
 
 
 def check_leaving(reel):
@@ -152,6 +191,13 @@ def use_broken_connection(server, folder, detached):
         check_saved(video, folder / "cut.mp4")
 
 
+def use_broken_upload(server):
+    """What the proxy cuts is sent again."""
+    with Client(server) as reel:
+        content = padded(b"1234ftyp", 5_000_000)
+        assert reel.upload(content).name == f"files/{hashlib.sha256(content).hexdigest()}"
+
+
 async def use_async_client(server, folder):
     async with AsyncClient(server) as reel:
         videos = await asyncio.gather(*(reel.save("a red circle", folder / f"{n}.mp4", **SPEC | {"seed": n}) for n in range(3)))
@@ -163,6 +209,13 @@ async def use_async_client(server, folder):
         kinds = [event.WhichOneof("event") async for event in reel.watch(created.name)]
         assert kinds[0] == "accepted" and kinds[-1] == "finished", kinds
         await reel.download(created.name, folder / "created.mp4")
+        large = padded((folder / "created.mp4").read_bytes(), 2_000_000)
+        (folder / "large.mp4").write_bytes(large)
+        told = []
+        uploaded = await reel.upload(large, lambda sent, size: told.append(sent))
+        assert uploaded.size_bytes == told[-1] == 2_000_000, uploaded
+        pinned = await reel.save("a red circle", folder / "pinned.mp4", conditions=[condition(folder / "large.mp4")], **SPEC)
+        assert pinned.spec.conditions[0].size_bytes == 2_000_000, pinned.spec
         try:
             await reel.get("videos/nothing")
             raise AssertionError("a video that nobody made was found")
@@ -186,6 +239,8 @@ def main():
         asyncio.run(use_async_client(server, folder))
     elif which == "blocking":
         use_client(server, folder)
+    elif which == "sending":
+        use_broken_upload(server)
     else:
         use_broken_connection(server, folder, detached=which == "detached")
 

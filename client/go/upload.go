@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"example.com/reel/client/go/reelv1"
+)
+
+const (
+	sentAheadBytes     = 1 << 20   // of a file; larger ones go ahead of the request
+	mostConditionBytes = 3_670_016 // of those in one request together
+	mostFileBytes      = 256 << 20 // that any server takes
+	pieceBytes         = 256 << 10
+)
+
+// Upload sends a file of so many bytes ahead of requests, whose conditions name it: Condition_File. `onProgress` may be nil; it gets the
+// bytes that were sent, and all. A connection that breaks is tried again, from the beginning.
+func Upload(ctx context.Context, client reelv1.VideoServiceClient, content io.ReaderAt, size int64,
+	onProgress func(sent, size int64)) (*reelv1.UploadedFile, error) {
+	if size < 1 {
+		return nil, fmt.Errorf("a file has at least a byte, not %d", size)
+	}
+	tries := saving{}
+	for {
+		file, err := upload(ctx, client, content, size, onProgress)
+		if err == nil {
+			return file, nil
+		}
+		if err := tries.wait(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// UploadFile sends a file of the disk, as Upload does.
+func UploadFile(ctx context.Context, client reelv1.VideoServiceClient, path string,
+	onProgress func(sent, size int64)) (*reelv1.UploadedFile, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() < 1 {
+		return nil, fmt.Errorf("%s is empty", path)
+	}
+	return Upload(ctx, client, file, info.Size(), onProgress)
+}
+
+// SendAhead sends those conditions of a spec that a request has no room for, and names them there instead. Save does so by itself.
+func SendAhead(ctx context.Context, client reelv1.VideoServiceClient, spec *reelv1.VideoSpec) error {
+	left := mostConditionBytes
+	for _, condition := range spec.GetConditions() {
+		content := contentOf(condition)
+		if len(content) <= sentAheadBytes && len(content) <= left {
+			left -= len(content)
+			continue
+		}
+		file, err := Upload(ctx, client, bytes.NewReader(content), int64(len(content)), nil)
+		if err != nil {
+			return err
+		}
+		if _, isSound := condition.Source.(*reelv1.Condition_Audio); isSound && strings.HasPrefix(file.ContentType, "video/") {
+			condition.ContentType = "audio/mp4" // of an MP4, which is a clip otherwise
+		}
+		condition.Source = &reelv1.Condition_File{File: file.Name}
+	}
+	return nil
+}
+
+func contentOf(condition *reelv1.Condition) []byte {
+	switch source := condition.Source.(type) {
+	case *reelv1.Condition_Image:
+		return source.Image
+	case *reelv1.Condition_Video:
+		return source.Video
+	case *reelv1.Condition_Audio:
+		return source.Audio
+	}
+	return nil
+}
+
+func upload(ctx context.Context, client reelv1.VideoServiceClient, content io.ReaderAt, size int64,
+	onProgress func(sent, size int64)) (*reelv1.UploadedFile, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := client.UploadFile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for sent := int64(0); sent < size; {
+		data := make([]byte, min64(pieceBytes, size-sent))
+		if n, err := content.ReadAt(data, sent); n < len(data) {
+			return nil, fmt.Errorf("the file cannot be read at byte %d: %w", sent, err)
+		}
+		piece := &reelv1.UploadFileRequest{Data: data}
+		if sent == 0 {
+			piece.SizeBytes = size
+		}
+		if err := stream.Send(piece); errors.Is(err, io.EOF) {
+			break // the server has ended the call, and says why below
+		} else if err != nil {
+			return nil, err
+		}
+		sent += int64(len(data))
+		if onProgress != nil {
+			onProgress(sent, size)
+		}
+	}
+	response, err := stream.CloseAndRecv()
+	return response.GetFile(), err
+}
+
+func min64(a, b int64) int64 {
+	if a < b {
+		return a
+	}
+	return b
+}
