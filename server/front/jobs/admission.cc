@@ -88,12 +88,12 @@ absl::Duration Admission::Timeout(const NewJob& job, std::vector<FieldViolation>
 }
 
 absl::StatusOr<const model::ModelCard*> Admission::FindModel(const std::string& name) const {
-  REEL_RETURN_IF_ERROR(fleet_.CheckServed(name));
-  if (const model::ModelCard* card = fleet_.FindCard(name)) return card;
+  REEL_RETURN_IF_ERROR(roster_.CheckServed(name));
+  if (const model::ModelCard* card = roster_.FindCard(name)) return card;
   ErrorDetails details;
   details.metadata = {{"model", name}};
   details.retry_after = kFirstCardRetry;
-  const absl::Status failed = fleet_.LoadError(name);
+  const absl::Status failed = roster_.LoadError(name);
   return MakeError(
       Reason::kModelNotReady,
       failed.ok() ? absl::StrCat("The model is still loading: ", name)
@@ -103,9 +103,9 @@ absl::StatusOr<const model::ModelCard*> Admission::FindModel(const std::string& 
 
 void Admission::CheckWorker(const std::string& worker, std::vector<FieldViolation>& out) const {
   // Before any worker was seen no name can be wrong.
-  if (worker.empty() || fleet_.workers().empty() || fleet_.workers().contains(worker)) return;
+  if (worker.empty() || roster_.workers().empty() || roster_.workers().contains(worker)) return;
   const std::string names = absl::StrJoin(
-      fleet_.workers(), ", ",
+      roster_.workers(), ", ",
       [](std::string* text, const auto& entry) { absl::StrAppend(text, entry.first); });
   out.push_back({"spec.worker", absl::StrCat("no worker has this name; known: ", names)});
 }
@@ -146,21 +146,21 @@ absl::Status Admission::CheckPlan(Need& need) const {
     any = true;
     if (refused.ok() || refused.code() == absl::StatusCode::kInvalidArgument) refused = why;
   };
-  for (const auto& [name, worker] : fleet_.workers()) {
+  for (const auto& [name, worker] : roster_.workers()) {
     if (!need.worker.empty() && need.worker != name) continue;
     const bool ready = worker.info.state == WorkerState::kReady;
     if (worker.info.kernels.empty() && !ready) continue;
     // One that is up without the model will never run it.
     if (ready && !worker.Offers(need.model)) continue;
-    const auto plan = fleet_.Plan(worker, need);
+    const auto plan = roster_.Plan(worker, need);
     if (plan.ok()) {
       need.shape.plan = plan->name();
-      need.shape.where = fleet_.WhereOf(worker, need.model);
+      need.shape.where = roster_.WhereOf(worker, need.model);
       return absl::OkStatus();
     }
     refuse(plan.status());
   }
-  for (const auto& plan : fleet_.elsewhere().Plans(need, fleet_.FindCard(need.model))) {
+  for (const auto& plan : roster_.elsewhere().Plans(need, roster_.FindCard(need.model))) {
     if (plan.ok()) {
       need.shape.plan = plan->name();
       return absl::OkStatus();
@@ -216,8 +216,8 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   std::vector<FieldViolation> violations;
   CheckedRequest checked;
   checked.timeout = Timeout(job, violations);
-  const bool names_none = job.spec.model.empty() && !fleet_.served().empty();
-  const std::string name = names_none ? fleet_.served().front() : job.spec.model;
+  const bool names_none = job.spec.model.empty() && !roster_.served().empty();
+  const std::string name = names_none ? roster_.served().front() : job.spec.model;
   const auto card = FindModel(name);
   if (!card.ok()) {
     AddPrefixed(model::CheckWithoutCard(job.spec, options_.limits), violations);
@@ -256,11 +256,11 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   const std::string where = std::move(checked.need.shape.where);
   checked.need.shape = ShapeOf(checked.spec, **card, checked.need.shape.plan);
   checked.need.shape.where = where;
-  checked.kinds = CostsByKind(fleet_, costs_, checked.need);
+  checked.kinds = CostsByKind(roster_, costs_, checked.need);
   checked.need.shape.where = checked.kinds.front().where;
   checked.cost = checked.kinds.front().cost;
-  checked.pool = PoolCostOf(fleet_, checked.kinds);
-  checked.need.memory_bytes = PeakMemoryOf(fleet_, costs_, checked.need);
+  checked.pool = PoolCostOf(roster_, checked.kinds);
+  checked.need.memory_bytes = PeakMemoryOf(roster_, costs_, checked.need);
   checked.output = costs_.Output(checked.need.shape);
   checked.condition_bytes = ConditionBytesOf(job) + job.state_bytes;
   return checked;
@@ -273,10 +273,10 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
     return Unavailable(Reason::kServerDraining, "The server is shutting down",
                        absl::Seconds(5) * jitter);
   }
-  if (!load.of_fleet && fleet_.Hopeless(request.need)) {
+  if (!load.of_fleet && roster_.Hopeless(request.need)) {
     return Unavailable(Reason::kNoDevice,
-                       fleet_.AllOut() ? "Every device is out of service"
-                                       : "Every device that could run this is out of service",
+                       roster_.AllOut() ? "Every device is out of service"
+                                        : "Every device that could run this is out of service",
                        absl::Seconds(30) * jitter);
   }
   if (const absl::Duration left = quarantine.Left(request.need.shape, now);
@@ -331,7 +331,7 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
 }
 
 absl::Status Admission::CheckMemory(const CheckedRequest& request) const {
-  const std::optional<MemoryNeed> unfit = FindUnfit(fleet_, request.need);
+  const std::optional<MemoryNeed> unfit = FindUnfit(roster_, request.need);
   if (!unfit) return absl::OkStatus();
   ErrorDetails details;
   details.metadata = {{"needed_bytes", absl::StrCat(unfit->needed)},
@@ -365,7 +365,7 @@ absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load&
 
 absl::Status Admission::CheckQueue(const CheckedRequest& request, const Load& load,
                                    double jitter) const {
-  const int devices = std::max(1, load.fleet_devices > 0 ? load.fleet_devices : fleet_.NumReady());
+  const int devices = std::max(1, load.fleet_devices > 0 ? load.fleet_devices : roster_.NumReady());
   const absl::Duration room = absl::Seconds(options_.max_backlog_seconds) * devices;
   const absl::Duration backlog = load.of_fleet ? load.fleet_backlog : load.backlog;
   // An idle server takes any job, however long.

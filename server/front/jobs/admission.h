@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/jobs/blame.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/tenant_ledger.h"
+#include "server/front/jobs/worker_roster.h"
 #include "server/front/scheduling/cost_model.h"
 #include "server/front/scheduling/forecast.h"
 #include "server/front/scheduling/job_options.h"
@@ -64,8 +64,8 @@ struct Load {
 // Confined to the dispatcher's thread. The references outlive it.
 class Admission {
  public:
-  Admission(const JobOptions& options, const Fleet& fleet, const CostModel& costs)
-      : options_(options), fleet_(fleet), costs_(costs) {}
+  Admission(const JobOptions& options, const WorkerRoster& roster, const CostModel& costs)
+      : options_(options), roster_(roster), costs_(costs) {}
 
   // Field rules, model and kernel plan: all violations at once.
   absl::StatusOr<CheckedRequest> CheckRequest(const NewJob& job, uint64_t fresh_seed) const;
@@ -95,7 +95,7 @@ class Admission {
   absl::Status CheckQueue(const CheckedRequest& request, const Load& load, double jitter) const;
 
   const JobOptions& options_;
-  const Fleet& fleet_;
+  const WorkerRoster& roster_;
   const CostModel& costs_;
 };
 

@@ -34,17 +34,17 @@ ActiveJob Revival::Revive(JobRow row, const Video& video, uint64_t after,
   job.need.model = video.spec.model;
   job.need.worker = video.spec.worker;
   admission_.ExpandProfile(video.spec.kernels, job.need);
-  if (const model::ModelCard* card = state_.fleet.FindCard(job.need.model)) {
+  if (const model::ModelCard* card = state_.roster.FindCard(job.need.model)) {
     job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
     // As one that this server has let in itself: else those that come later would be quoted for
     // less than those that a worker holds, and go before them.
     job.need.shape.where = WhereOf(job.need);
-    const std::vector<KindCost> kinds = CostsByKind(state_.fleet, state_.costs, job.need);
+    const std::vector<KindCost> kinds = CostsByKind(state_.roster, state_.costs, job.need);
     job.need.shape.where = kinds.front().where;
     job.cost = kinds.front().cost;
     job.devices = kinds.front().devices;
-    job.pool = PoolCostOf(state_.fleet, kinds);
-    job.need.memory_bytes = PeakMemoryOf(state_.fleet, state_.costs, job.need);
+    job.pool = PoolCostOf(state_.roster, kinds);
+    job.need.memory_bytes = PeakMemoryOf(state_.roster, state_.costs, job.need);
   }
   job.condition_bytes = condition_bytes;
   Reserve(job, video.spec);
@@ -52,8 +52,8 @@ ActiveJob Revival::Revive(JobRow row, const Video& video, uint64_t after,
 }
 
 std::string Revival::WhereOf(const Need& need) const {
-  for (const auto& [name, worker] : state_.fleet.workers()) {
-    if (state_.fleet.Suits(worker, need)) return state_.fleet.WhereOf(worker, need.model);
+  for (const auto& [name, worker] : state_.roster.workers()) {
+    if (state_.roster.Suits(worker, need)) return state_.roster.WhereOf(worker, need.model);
   }
   return "";
 }

@@ -179,12 +179,12 @@ void Dispatcher::RestoreWorker(const std::string& worker, Answer<WorkerInfo> don
       [this, worker, done = std::move(done)]() mutable { done(scheduler_.RestoreWorker(worker)); });
 }
 
-std::vector<ServedModel> Dispatcher::Models() const { return scheduler_.fleet().Models(); }
+std::vector<ServedModel> Dispatcher::Models() const { return scheduler_.roster().Models(); }
 
-std::vector<WorkerInfo> Dispatcher::Workers() const { return scheduler_.fleet().Workers(); }
+std::vector<WorkerInfo> Dispatcher::Workers() const { return scheduler_.roster().Workers(); }
 
 int Dispatcher::Running(const std::string& worker) const {
-  return scheduler_.fleet().Running(worker);
+  return scheduler_.roster().Running(worker);
 }
 
 std::vector<std::string> Dispatcher::KernelProfiles() const { return kernel_profiles_; }
@@ -198,7 +198,7 @@ std::vector<ExperimentReport> Dispatcher::Experiments() const { return scheduler
 bool Dispatcher::draining() const { return scheduler_.draining(); }
 
 bool Dispatcher::admitting() const {
-  return !scheduler_.draining() && scheduler_.fleet().AnyReady();
+  return !scheduler_.draining() && scheduler_.roster().AnyReady();
 }
 
 void Dispatcher::WorkerChanged(const WorkerInfo& worker) {

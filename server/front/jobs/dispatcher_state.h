@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "server/front/jobs/blame.h"
 #include "server/front/jobs/experiment_board.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/logged_job.h"
@@ -24,6 +23,7 @@
 #include "server/front/jobs/timer_queue.h"
 #include "server/front/jobs/video.h"
 #include "server/front/jobs/video_id.h"
+#include "server/front/jobs/worker_roster.h"
 #include "server/front/scheduling/cost_model.h"
 #include "server/front/scheduling/job_options.h"
 #include "server/front/scheduling/queue_order.h"
@@ -98,7 +98,7 @@ struct DispatcherState {
   DispatcherState& operator=(const DispatcherState&) = delete;
 
   // What is planned from. Valid until any of it changes.
-  State Now() const { return {jobs.Planned(), fleet, costs, share, options}; }
+  State Now() const { return {jobs.Planned(), roster, costs, share, options}; }
 
   const JobOptions options;
   const OwnThread thread;
@@ -106,7 +106,7 @@ struct DispatcherState {
   JobTable jobs;
   TimerQueue timers;
   DrainState drain;
-  Fleet fleet{options};
+  WorkerRoster roster{options};
   CostModel costs;
   FairShare share;
   TenantLedger ledger;

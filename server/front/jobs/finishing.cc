@@ -133,9 +133,9 @@ void Recovery::On(const WorkerReport& from, const JobFailed& failed) {
 }
 
 void Recovery::RaiseMemory(ActiveJob& job, bool alone) {
-  const FleetWorker* worker = state_.fleet.Find(job.worker);
+  const PlannedWorker* worker = state_.roster.Find(job.worker);
   if (worker == nullptr || worker->info.memory.total <= 0) return;
-  const MemoryAccount account = state_.fleet.AccountOf(*worker);
+  const MemoryAccount account = state_.roster.AccountOf(*worker);
   const int64_t there = account.usable - account.outside - account.weights;
   // Alone it had all that there was, and that was too little. Beside others nobody knows.
   const auto raised = static_cast<int64_t>(

@@ -30,8 +30,8 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
       0,          request.devices()};
   const Question question = {{newcomer, request.need, {}}, request.kinds, request.WorkerTime()};
   load.outlook = Foresee(state_.Now(), question, now);
-  if (!HasModel(state_.fleet, request.need)) {
-    const model::ModelCard* card = state_.fleet.FindCard(request.need.model);
+  if (!HasModel(state_.roster, request.need)) {
+    const model::ModelCard* card = state_.roster.FindCard(request.need.model);
     bool observed = false;
     load.model_load = state_.costs.LoadTime(request.need.shape,
                                             card == nullptr ? 0 : card->weight_bytes, observed);
@@ -68,11 +68,11 @@ std::vector<ModelGauges> LoadFigures::Models() const {
     accepted = std::min(accepted, job.accepted);
   }
   std::vector<ModelGauges> models;
-  for (const std::string& name : state_.fleet.served()) {
+  for (const std::string& name : state_.roster.served()) {
     ModelGauges model;
     model.name = name;
-    model.card = state_.fleet.FindCard(name);
-    for (const auto& [worker_name, worker] : state_.fleet.workers()) {
+    model.card = state_.roster.FindCard(name);
+    for (const auto& [worker_name, worker] : state_.roster.workers()) {
       model.ready |= worker.info.state == WorkerState::kReady && worker.loaded.contains(name);
     }
     const auto waits = oldest.find(name);

@@ -12,9 +12,9 @@
 
 namespace reel::front {
 
-ModelChanges::ModelChanges(Fleet& fleet, WorkerPool& pool, JobTable& jobs, Endings& endings,
+ModelChanges::ModelChanges(WorkerRoster& roster, WorkerPool& pool, JobTable& jobs, Endings& endings,
                            const Clock& clock, std::vector<ModelSource> sources)
-    : fleet_(fleet),
+    : roster_(roster),
       pool_(pool),
       jobs_(jobs),
       endings_(endings),
@@ -28,20 +28,20 @@ void ModelChanges::TellOnDemand() {
   for (const ModelSource& source : sources_) {
     if (source.load.on_demand) on_demand.insert(source.load.name);
   }
-  fleet_.SetOnDemand(std::move(on_demand));
+  roster_.SetOnDemand(std::move(on_demand));
 }
 
 void ModelChanges::LoadOn(const std::string& worker, const std::string& model) {
   const ModelSource* source = Find(model);
   if (source == nullptr) return;
   Log(LogLevel::kInfo, "loading a model on demand", {{"model", model}, {"worker", worker}});
-  fleet_.Expect(worker, model, ++revision_, clock_.Monotonic());
+  roster_.Expect(worker, model, ++revision_, clock_.Monotonic());
   pool_.LoadModel(worker, source->load, revision_);
 }
 
 void ModelChanges::PutOut(const std::string& worker, const std::string& model) {
   Log(LogLevel::kInfo, "a model makes way for another one", {{"model", model}, {"worker", worker}});
-  fleet_.Unload(worker, model, /*for_good=*/false);
+  roster_.Unload(worker, model, /*for_good=*/false);
   pool_.PutOutModel(worker, model);
 }
 
@@ -54,7 +54,7 @@ const ModelSource* ModelChanges::Find(const std::string& model) const {
 std::vector<std::string> ModelChanges::WorkersOf(const ModelSource& source) const {
   if (!source.workers.empty()) return source.workers;
   std::vector<std::string> all;
-  for (const auto& [name, worker] : fleet_.workers()) all.push_back(name);
+  for (const auto& [name, worker] : roster_.workers()) all.push_back(name);
   return all;
 }
 
@@ -62,7 +62,7 @@ void ModelChanges::SetSources(std::vector<ModelSource> sources) {
   const std::vector<ModelSource> before = std::exchange(sources_, std::move(sources));
   std::vector<std::string> names;
   for (const ModelSource& source : sources_) names.push_back(source.load.name);
-  fleet_.SetServed(names);
+  roster_.SetServed(names);
   TellOnDemand();
   for (const ModelSource& old : before) {
     const ModelSource* now = Find(old.load.name);
@@ -73,7 +73,7 @@ void ModelChanges::SetSources(std::vector<ModelSource> sources) {
     const std::vector<std::string> stay = WorkersOf(*now);
     for (const std::string& worker : WorkersOf(old)) {
       if (std::count(stay.begin(), stay.end(), worker) > 0) continue;
-      fleet_.Unload(worker, old.load.name);
+      roster_.Unload(worker, old.load.name);
       pool_.UnloadModel(worker, old.load.name);
     }
   }
@@ -84,13 +84,13 @@ void ModelChanges::SetSources(std::vector<ModelSource> sources) {
 
 absl::StatusOr<ServedModel> ModelChanges::Load(const std::string& model) {
   const ModelSource* source = Find(model);
-  if (source == nullptr) return fleet_.CheckServed(model);
+  if (source == nullptr) return roster_.CheckServed(model);
   Send(*source);
   return Shown(model);
 }
 
 absl::StatusOr<ServedModel> ModelChanges::Unload(const std::string& model) {
-  if (Find(model) == nullptr) return fleet_.CheckServed(model);
+  if (Find(model) == nullptr) return roster_.CheckServed(model);
   TakeAway(model);
   return Shown(model);
 }
@@ -100,26 +100,26 @@ void ModelChanges::Send(const ModelSource& source) {
   Log(LogLevel::kInfo, "loading a model", {{"model", name}, {"path", source.load.path}});
   ++revision_;
   for (const std::string& worker : WorkersOf(source)) {
-    fleet_.Expect(worker, name, revision_, clock_.Monotonic());
+    roster_.Expect(worker, name, revision_, clock_.Monotonic());
     pool_.LoadModel(worker, source.load, revision_);
   }
   // Last, so that nobody sees it ready and without a problem in between.
-  fleet_.SetUnloaded(name, false);
+  roster_.SetUnloaded(name, false);
 }
 
 void ModelChanges::TakeAway(const std::string& model) {
   Log(LogLevel::kInfo, "unloading a model", {{"model", model}});
-  fleet_.SetUnloaded(model, true);
-  for (const auto& [name, worker] : fleet_.workers()) {
-    fleet_.Unload(name, model);
+  roster_.SetUnloaded(model, true);
+  for (const auto& [name, worker] : roster_.workers()) {
+    roster_.Unload(name, model);
     pool_.UnloadModel(name, model);
   }
 }
 
 void ModelChanges::EndStranded() {
-  if (!fleet_.models_gone()) return;
+  if (!roster_.models_gone()) return;
   for (auto& [id, job] : jobs_) {
-    if (job.phase() != Phase::kQueued || fleet_.CheckServed(job.need.model).ok()) continue;
+    if (job.phase() != Phase::kQueued || roster_.CheckServed(job.need.model).ok()) continue;
     endings_.Fail(
         job, JobEvent::kEnded,
         Endings::ErrorOf(job, Reason::kModelUnloaded,
@@ -129,7 +129,7 @@ void ModelChanges::EndStranded() {
 }
 
 ServedModel ModelChanges::Shown(const std::string& model) const {
-  for (ServedModel& served : fleet_.Models()) {
+  for (ServedModel& served : roster_.Models()) {
     if (served.card.name == model) return std::move(served);
   }
   return {};

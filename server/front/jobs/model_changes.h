@@ -8,10 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "server/front/jobs/endings.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/jobs/worker_roster.h"
 #include "server/front/scheduling/job_options.h"
 #include "server/front/workers/worker_pool.h"
 
@@ -20,8 +20,8 @@ namespace reel::front {
 // Confined to the dispatcher's thread. What it is given outlives it.
 class ModelChanges {
  public:
-  ModelChanges(Fleet& fleet, WorkerPool& pool, JobTable& jobs, Endings& endings, const Clock& clock,
-               std::vector<ModelSource> sources);
+  ModelChanges(WorkerRoster& roster, WorkerPool& pool, JobTable& jobs, Endings& endings,
+               const Clock& clock, std::vector<ModelSource> sources);
 
   // Loads what is new or different, unloads what is gone. A model that a call has unloaded and that
   // has not changed stays so.
@@ -43,7 +43,7 @@ class ModelChanges {
   void TakeAway(const std::string& model);
   ServedModel Shown(const std::string& model) const;
 
-  Fleet& fleet_;
+  WorkerRoster& roster_;
   WorkerPool& pool_;
   JobTable& jobs_;
   Endings& endings_;

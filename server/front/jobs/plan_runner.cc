@@ -25,7 +25,7 @@ void Parking::Resume(const std::string& id) {
 
 void Parking::On(const WorkerReport& from, const JobParked& parked) {
   ActiveJob* job = jobs_.FindAttempt(from.ref.job, from.ref.attempt);
-  HeldJob* held = fleet_.FindHeld(from.ref.job);
+  HeldJob* held = roster_.FindHeld(from.ref.job);
   if (job == nullptr || held == nullptr || !held->parked()) return;
   held->device_bytes = parked.device_bytes;
   held->parked_bytes = std::max(held->parked_bytes, parked.device_bytes);
@@ -38,10 +38,10 @@ void Parking::On(const WorkerReport& from, const JobParked& parked) {
     Log(LogLevel::kInfo, "The state of a parked video is in host memory",
         {{"video", job->id}, {"worker", job->worker}, {"bytes", held->parked_bytes}});
   }
-  if (const FleetWorker* worker = fleet_.Find(job->worker)) BoundMemory(*worker);
+  if (const PlannedWorker* worker = roster_.Find(job->worker)) BoundMemory(*worker);
 }
 
-void Parking::BoundMemory(const FleetWorker& worker) {
+void Parking::BoundMemory(const PlannedWorker& worker) {
   const WorkerInfo& info = worker.info;
   if (info.memory.total == 0) return;  // a CPU's is the host's
   int64_t bytes = 0;
@@ -82,9 +82,9 @@ void Attach(std::vector<MediaStore::Blob> blobs, Assignment& assignment) {
 // What it takes there counts from here on.
 void Assigner::Take(const std::string& id, const std::string& worker) {
   ActiveJob& job = state_.jobs.Get(id);
-  FleetWorker& there = *state_.fleet.Find(worker);
+  PlannedWorker& there = *state_.roster.Find(worker);
   job.held_back = absl::InfiniteDuration();
-  std::string where = state_.fleet.WhereOf(there, job.need.model);
+  std::string where = state_.roster.WhereOf(there, job.need.model);
   if (where != job.need.shape.where) {
     job.need.shape.where = std::move(where);
     job.cost = state_.costs.Predict(job.need.shape);
@@ -123,10 +123,10 @@ void Assigner::Send(const std::string& id) {
 void Assigner::SendWith(const std::string& id, int attempt,
                         std::vector<MediaStore::Blob> conditions) {
   ActiveJob* job = state_.jobs.FindAttempt(id, attempt);
-  const HeldJob* held = state_.fleet.FindHeld(id);
+  const HeldJob* held = state_.roster.FindHeld(id);
   if (job == nullptr || held == nullptr) return;
   Assignment assignment = AssignmentOf(*job, held->order_key);
-  const absl::Status found = FindAdapters(state_.fleet.FindCard(job->need.model), assignment.spec);
+  const absl::Status found = FindAdapters(state_.roster.FindCard(job->need.model), assignment.spec);
   if (!found.ok()) return endings_.Fail(*job, JobEvent::kEnded, found);
   if (!state_.jobs.Apply(*job, JobEvent::kSent)) return;
   Attach(std::move(conditions), assignment);

@@ -9,13 +9,13 @@
 
 #include "server/front/jobs/dispatcher_state.h"
 #include "server/front/jobs/endings.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/model_changes.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/jobs/worker_roster.h"
 #include "server/front/scheduling/plan.h"
 #include "server/protocol/worker_report.h"
 
@@ -30,8 +30,9 @@ inline constexpr double kNearlyFull = 0.9;
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Parking {
  public:
-  Parking(JobTable& jobs, Fleet& fleet, Slots& slots, ProgressLog& progress, JobObserver& observer)
-      : jobs_(jobs), fleet_(fleet), slots_(slots), progress_(progress), observer_(observer) {}
+  Parking(JobTable& jobs, WorkerRoster& roster, Slots& slots, ProgressLog& progress,
+          JobObserver& observer)
+      : jobs_(jobs), roster_(roster), slots_(slots), progress_(progress), observer_(observer) {}
 
   // Until `before` is decoded, or is gone.
   void Park(const std::string& id, const std::string& before, bool to_host);
@@ -39,10 +40,10 @@ class Parking {
   void On(const WorkerReport& from, const JobParked& parked);
 
  private:
-  void BoundMemory(const FleetWorker& worker);
+  void BoundMemory(const PlannedWorker& worker);
 
   JobTable& jobs_;
-  Fleet& fleet_;
+  WorkerRoster& roster_;
   Slots& slots_;
   ProgressLog& progress_;
   JobObserver& observer_;

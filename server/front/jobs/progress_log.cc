@@ -13,7 +13,8 @@ constexpr double kJudgedFraction = 0.2;
 
 }  // namespace
 
-ProgressLog::ProgressLog(Fleet& fleet, const Clock& clock) : fleet_(fleet), clock_(clock) {}
+ProgressLog::ProgressLog(WorkerRoster& roster, const Clock& clock)
+    : roster_(roster), clock_(clock) {}
 
 void ProgressLog::AddAtWorker(ActiveJob& job, bool keep) {
   const AtWorker there = PlaceAtWorker(job);
@@ -24,21 +25,21 @@ void ProgressLog::AddAtWorker(ActiveJob& job, bool keep) {
 // that is parked what it is parked for and what runs, but nothing that has not begun.
 ProgressLog::AtWorker ProgressLog::PlaceAtWorker(const ActiveJob& job) {
   AtWorker there;
-  const FleetWorker* worker = fleet_.Find(job.worker);
+  const PlannedWorker* worker = roster_.Find(job.worker);
   if (worker == nullptr) return there;
   const auto own = worker->held.find(job.id);
   if (own == worker->held.end()) return there;
   there.parked = own->second.parked();
   int64_t rows = 0;
   for (const auto& [id, held] : worker->held) {
-    rows += fleet_.RowsTaken(held.shape);
+    rows += roster_.RowsTaken(held.shape);
     const bool waits = there.parked && !held.started && id != own->second.parked_for;
     if (held.order_key >= own->second.order_key || waits) continue;
     there.ahead += held.left;
     ++there.jobs;
   }
   const auto place = static_cast<size_t>(there.jobs) + 1;
-  if (!there.parked && fleet_.Packs(*worker, own->second.shape, place, rows)) {
+  if (!there.parked && roster_.Packs(*worker, own->second.shape, place, rows)) {
     there.ahead = absl::ZeroDuration();
   }
   return there;
@@ -54,7 +55,7 @@ void ProgressLog::Add(ActiveJob& job, bool keep, int position, absl::Duration ah
   if (decodes) left = std::max(cost.decode - in_stage, total / 50);
   if (job.stage == model::Stage::kEncode) left = total / 100;
   Progress progress;
-  const HeldJob* held = job.at_worker() ? fleet_.FindHeld(job.id) : nullptr;
+  const HeldJob* held = job.at_worker() ? roster_.FindHeld(job.id) : nullptr;
   const bool moves = job.at_worker() && (held == nullptr || !held->parked());
   progress.stage = moves ? job.stage : model::Stage::kQueue;
   progress.step = job.step;

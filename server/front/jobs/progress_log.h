@@ -4,16 +4,16 @@
 
 #include "absl/time/time.h"
 #include "server/front/jobs/dispatcher_state.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/jobs/worker_roster.h"
 
 namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class ProgressLog {
  public:
-  ProgressLog(Fleet& fleet, const Clock& clock);
+  ProgressLog(WorkerRoster& roster, const Clock& clock);
 
   // `position` in the queue; `ahead`: work that comes first. `keep`: later progress does not
   // replace it.
@@ -29,7 +29,7 @@ class ProgressLog {
   };
   AtWorker PlaceAtWorker(const ActiveJob& job);
 
-  Fleet& fleet_;
+  WorkerRoster& roster_;
   const Clock& clock_;
 };
 

@@ -27,11 +27,11 @@ Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time 
 }
 
 Quotes::Quotes(const Admission& admission, const LoadFigures& load, const Quarantine& quarantine,
-               const Fleet& fleet, const Clock& clock)
+               const WorkerRoster& roster, const Clock& clock)
     : admission_(admission),
       load_(load),
       quarantine_(quarantine),
-      fleet_(fleet),
+      roster_(roster),
       clock_(clock),
       random_(std::random_device("/dev/urandom")()) {}
 
@@ -77,7 +77,7 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
           {kind, cost.p50(), std::max(cost.p90(), cost.p50()), cost.observed});
     }
   }
-  if (CountsMemory(fleet_)) estimate.peak_memory_bytes = checked.need.memory_bytes;
+  if (CountsMemory(roster_)) estimate.peak_memory_bytes = checked.need.memory_bytes;
   estimate.device_seconds = absl::ToDoubleSeconds(checked.devices() * estimate.run_p50);
   estimate.refusal = admission_.CheckLoad(job, checked, load, quarantine_, clock_.Monotonic(), 1);
   estimate.queue_position = load.outlook.position;

@@ -7,11 +7,11 @@
 #include "absl/status/statusor.h"
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/blame.h"
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/jobs/worker_roster.h"
 
 namespace reel::front {
 
@@ -22,7 +22,7 @@ Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time 
 class Quotes {
  public:
   Quotes(const Admission& admission, const LoadFigures& load, const Quarantine& quarantine,
-         const Fleet& fleet, const Clock& clock);
+         const WorkerRoster& roster, const Clock& clock);
 
   // The rules of the fields, with a fresh seed for a request that has none.
   absl::StatusOr<CheckedRequest> Check(const NewJob& job);
@@ -39,7 +39,7 @@ class Quotes {
   const Admission& admission_;
   const LoadFigures& load_;
   const Quarantine& quarantine_;
-  const Fleet& fleet_;
+  const WorkerRoster& roster_;
   const Clock& clock_;
   std::mt19937_64 random_;
 };

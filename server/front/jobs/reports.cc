@@ -11,36 +11,36 @@
 namespace reel::front {
 
 void Reports::WorkerChanged(const WorkerInfo& worker) {
-  state_.fleet.Update(worker);
+  state_.roster.Update(worker);
   ports_.observer.WorkerChanged(worker);
 }
 
 void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
-  if (!state_.fleet.IsAwaited(from.worker, loaded.model, loaded.revision)) return;
+  if (!state_.roster.IsAwaited(from.worker, loaded.model, loaded.revision)) return;
   for (const WarmedUp& video : loaded.warm_ups) ports_.observer.WarmedUp(from.worker, video);
   const model::ModelCard& card = loaded.card;
   records_.KeepCard(card);
-  state_.fleet.SetCard(card);
+  state_.roster.SetCard(card);
   NoteLoad(from.worker, loaded);
-  state_.fleet.SetLoaded(from.worker, card, loaded.revision);
+  state_.roster.SetLoaded(from.worker, card, loaded.revision);
   ShapeWaiting(card);
 }
 
 void Reports::On(const WorkerReport& from, const ModelKnown& known) {
-  if (!state_.fleet.CheckServed(known.model).ok()) return;
+  if (!state_.roster.CheckServed(known.model).ok()) return;
   records_.KeepCard(known.card);
-  state_.fleet.SetCard(known.card);
-  state_.fleet.SetKnown(from.worker, known.card);
+  state_.roster.SetCard(known.card);
+  state_.roster.SetKnown(from.worker, known.card);
   ShapeWaiting(known.card);
 }
 
 void Reports::NoteLoad(const std::string& worker, const ModelLoaded& loaded) {
   ports_.observer.ModelLoaded(worker);
-  const FleetWorker* there = state_.fleet.Find(worker);
+  const PlannedWorker* there = state_.roster.Find(worker);
   if (loaded.revision == 0 || there == nullptr) return;
   const auto since = there->loading_since.find(loaded.model);
   if (since == there->loading_since.end()) return;
-  state_.costs.LearnLoad(loaded.model, state_.fleet.WhereOf(*there, loaded.model),
+  state_.costs.LearnLoad(loaded.model, state_.roster.WhereOf(*there, loaded.model),
                          ports_.clock.Monotonic() - since->second);
 }
 
@@ -55,8 +55,8 @@ void Reports::ShapeWaiting(const model::ModelCard& card) {
 }
 
 void Reports::On(const WorkerReport& from, const ModelFailed& failed) {
-  if (!state_.fleet.IsAwaited(from.worker, failed.model, failed.revision)) return;
-  state_.fleet.SetFailed(from.worker, failed);
+  if (!state_.roster.IsAwaited(from.worker, failed.model, failed.revision)) return;
+  state_.roster.SetFailed(from.worker, failed);
 }
 
 void Reports::On(const WorkerReport& from, const JobProgress& progress) {
@@ -73,7 +73,7 @@ void Reports::On(const WorkerReport& from, const JobProgress& progress) {
   job->stage = stage;
   job->step = step;
   if (stage > model::Stage::kQueue && job->started == absl::InfiniteDuration()) StartRun(*job);
-  if (HeldJob* held = state_.fleet.FindHeld(job->id)) {
+  if (HeldJob* held = state_.roster.FindHeld(job->id)) {
     held->left = job->cost.Left(step);
     held->started |= stage > model::Stage::kQueue;
     NoteRun(*job, *held);
@@ -167,7 +167,7 @@ void Reports::On(const WorkerReport& from, const Stepped& stepped) {
 
 // Costs are learned from jobs: admission knows what those ask for.
 bool Reports::IsShadow(const std::string& worker, const StepSample& sample) const {
-  const FleetWorker* there = state_.fleet.Find(worker);
+  const PlannedWorker* there = state_.roster.Find(worker);
   return there != nullptr && there->shadow && sample.jobs.size() == 1 &&
          sample.jobs[0] == there->shadow->id;
 }
@@ -177,13 +177,13 @@ SeenStep Reports::SeenOf(const std::string& worker, const StepSample& sample) co
   seen.model = sample.model;
   seen.plan = sample.plan;
   seen.rows = sample.rows;
-  if (const FleetWorker* there = state_.fleet.Find(worker)) {
-    seen.where = state_.fleet.WhereOf(*there, sample.model);
+  if (const PlannedWorker* there = state_.roster.Find(worker)) {
+    seen.where = state_.roster.WhereOf(*there, sample.model);
   }
   seen.shared = sample.jobs.size() > 1;
   seen.reused = sample.reused > 0;
   for (size_t i = 0; i < sample.jobs.size() && i < sample.job_rows.size(); ++i) {
-    const HeldJob* held = state_.fleet.FindHeld(sample.jobs[i]);
+    const HeldJob* held = state_.roster.FindHeld(sample.jobs[i]);
     if (held == nullptr || held->shape.passes.empty()) continue;
     const model::PassWork& pass = held->shape.PassWith(sample.job_rows[i]);
     seen.attention += pass.rows * pass.tokens;
@@ -198,7 +198,7 @@ SeenStep Reports::SeenOf(const std::string& worker, const StepSample& sample) co
 
 void Reports::Learn(const std::string& worker, const StepSample& sample) {
   state_.costs.LearnStep(SeenOf(worker, sample), sample.duration);
-  FleetWorker* there = state_.fleet.Find(worker);
+  PlannedWorker* there = state_.roster.Find(worker);
   // It may have room now.
   if (there != nullptr && there->SawStep(sample)) state_.jobs.MarkChanged();
   for (const std::string& id : sample.jobs) {

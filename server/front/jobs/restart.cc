@@ -68,7 +68,7 @@ absl::Status RestartOfFront::LearnAgain() {
                         Wait<Blobs>([&](auto done) { store.Blobs("costs", std::move(done)); }));
   for (const auto& [name, bytes] : cards) {
     auto card = ports_.serializer.ParseCard(bytes);
-    if (card.ok()) state_.fleet.SetCard(*card);
+    if (card.ok()) state_.roster.SetCard(*card);
   }
   for (const auto& [name, bytes] : costs) state_.costs.Parse(bytes);
   REEL_ASSIGN_OR_RETURN(const Blobs uses,

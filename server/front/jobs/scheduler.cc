@@ -25,13 +25,13 @@ Scheduler::Scheduler(const JobOptions& options, const DispatcherPorts& ports, En
     : ports_(ports),
       state_(options, ports.clock, std::move(post)),
       records_(state_, ports_),
-      slots_(state_.jobs, state_.fleet, state_.share, ports.pool, ports.observer, ports.clock),
-      limits_(state_.fleet, state_.costs, ports.pool),
-      progress_(state_.fleet, ports.clock),
+      slots_(state_.jobs, state_.roster, state_.share, ports.pool, ports.observer, ports.clock),
+      limits_(state_.roster, state_.costs, ports.pool),
+      progress_(state_.roster, ports.clock),
       heartbeats_(state_, progress_, ports.clock),
-      admission_(state_.options, state_.fleet, state_.costs),
+      admission_(state_.options, state_.roster, state_.costs),
       load_(state_, ports_),
-      quotes_(admission_, load_, state_.quarantine, state_.fleet, ports.clock),
+      quotes_(admission_, load_, state_.quarantine, state_.roster, ports.clock),
       stored_(state_, ports_, records_),
       states_to_keep_({state_.jobs, state_.bytes, journal, state_.thread, state_.options.state,
                        ports.observer}),
@@ -42,8 +42,8 @@ Scheduler::Scheduler(const JobOptions& options, const DispatcherPorts& ports, En
       adoption_(state_, ports_, admission_, records_, endings_, progress_),
       reservations_(state_, ports_, quotes_, stored_),
       drain_(state_, ports.clock),
-      parking_(state_.jobs, state_.fleet, slots_, progress_, ports.observer),
-      models_(state_.fleet, ports.pool, state_.jobs, endings_, ports.clock, options.models),
+      parking_(state_.jobs, state_.roster, slots_, progress_, ports.observer),
+      models_(state_.roster, ports.pool, state_.jobs, endings_, ports.clock, options.models),
       shadows_(state_, ports_, slots_, limits_, admission_, comparer),
       assigner_(state_, ports_, slots_, endings_, limits_),
       runner_(state_, assigner_, parking_, models_, ports.observer, ports.clock) {}
@@ -74,7 +74,7 @@ void Scheduler::Reserve(NewJob job, Answer<Video> done) {
 }
 
 absl::StatusOr<WorkerInfo> Scheduler::RestoreWorker(const std::string& worker) {
-  const FleetWorker* found = state_.fleet.Find(worker);
+  const PlannedWorker* found = state_.roster.Find(worker);
   if (found == nullptr) {
     ErrorDetails details;
     details.metadata["worker"] = worker;
@@ -89,13 +89,13 @@ void Scheduler::LearnCard(const std::string& card) {
   const auto parsed = ports_.serializer.ParseCard(card);
   // What a worker of this server has said of it stands.
   if (!parsed.ok()) return;
-  if (state_.fleet.FindCard(parsed->name) == nullptr) state_.fleet.SetCard(*parsed);
+  if (state_.roster.FindCard(parsed->name) == nullptr) state_.roster.SetCard(*parsed);
   // One without models of its own serves those of others.
-  std::vector<std::string> served = state_.fleet.served();
+  std::vector<std::string> served = state_.roster.served();
   const bool is_news = std::count(served.begin(), served.end(), parsed->name) == 0;
   if (!state_.options.models.empty() || !is_news || served.size() >= kMostLearned) return;
   served.push_back(parsed->name);
-  state_.fleet.SetServed(std::move(served));
+  state_.roster.SetServed(std::move(served));
 }
 
 void Scheduler::SetKernelsElsewhere(
@@ -107,7 +107,7 @@ void Scheduler::SetKernelsElsewhere(
       if (list.ok()) lists[model].push_back(*std::move(list));
     }
   }
-  state_.fleet.elsewhere().Set(std::move(lists));
+  state_.roster.elsewhere().Set(std::move(lists));
 }
 
 void Scheduler::Settle() {
@@ -135,7 +135,7 @@ void Scheduler::On(const WorkerReport& from, JobFailed& event) {
 
 bool Scheduler::TakeChanged() {
   const bool jobs = state_.jobs.TakeChanged();
-  return state_.fleet.TakeChanged() || jobs;
+  return state_.roster.TakeChanged() || jobs;
 }
 
 absl::Duration Scheduler::RunTimers() {
@@ -144,7 +144,8 @@ absl::Duration Scheduler::RunTimers() {
     Settle();
   }
   if (std::exchange(gauges_stale_, false)) {
-    QueueGauges gauges = load_.Gauges(state_.options.max_backlog_seconds * state_.fleet.NumReady());
+    QueueGauges gauges =
+        load_.Gauges(state_.options.max_backlog_seconds * state_.roster.NumReady());
     gauges.device_capacity_seconds = state_.options.max_backlog_seconds;
     ports_.observer.Gauges(gauges);
   }
@@ -174,8 +175,8 @@ void Scheduler::Tick() {
   for (auto& [id, job] : state_.jobs) {
     if (!job.waits() || job.need.shape.passes.empty()) continue;
     job.cost = state_.costs.Predict(job.need.shape);
-    job.pool = PoolCostOf(state_.fleet, CostsByKind(state_.fleet, state_.costs, job.need));
-    job.need.memory_bytes = PeakMemoryOf(state_.fleet, state_.costs, job.need);
+    job.pool = PoolCostOf(state_.roster, CostsByKind(state_.roster, state_.costs, job.need));
+    job.need.memory_bytes = PeakMemoryOf(state_.roster, state_.costs, job.need);
   }
   state_.timers.Set({TimerKind::kTick, {}}, ports_.clock.Monotonic() + heartbeats_.period());
   heartbeats_.Beat();

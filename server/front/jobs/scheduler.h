@@ -68,7 +68,7 @@ class Scheduler {
   }
 
   void SetAdapters(std::vector<RegisteredAdapter> adapters) {
-    state_.fleet.SetAdapters(std::move(adapters));
+    state_.roster.SetAdapters(std::move(adapters));
   }
   void SetModels(std::vector<ModelSource> models) {
     shadows_.GiveUp();
@@ -119,7 +119,7 @@ class Scheduler {
 
   // Thread-safe: true from the start of a drain.
   bool draining() const { return state_.drain.begun; }
-  const Fleet& fleet() const { return state_.fleet; }
+  const WorkerRoster& roster() const { return state_.roster; }
   const Replica& replica() const { return state_.replica; }
   // Thread-safe after Recover: videos that no worker of the process before had begun.
   const std::set<std::string>& never_begun() const { return never_begun_; }

@@ -14,7 +14,7 @@ constexpr absl::Duration kFirstStepLimit = absl::Minutes(2);
 }  // namespace
 
 void StepLimits::Renew(const std::string& name) {
-  FleetWorker* worker = fleet_.Find(name);
+  PlannedWorker* worker = roster_.Find(name);
   if (worker == nullptr || (worker->held.empty() && !worker->shadow)) return;
   // All that it holds may be in one step.
   absl::Duration step, piece, limit = kLeastStepLimit;
@@ -32,16 +32,21 @@ void StepLimits::Renew(const std::string& name) {
   pool_.SetStepLimit(name, limit);
 }
 
-Slots::Slots(JobTable& jobs, Fleet& fleet, FairShare& share, WorkerPool& pool,
+Slots::Slots(JobTable& jobs, WorkerRoster& roster, FairShare& share, WorkerPool& pool,
              JobObserver& observer, const Clock& clock)
-    : jobs_(jobs), fleet_(fleet), share_(share), pool_(pool), observer_(observer), clock_(clock) {}
+    : jobs_(jobs),
+      roster_(roster),
+      share_(share),
+      pool_(pool),
+      observer_(observer),
+      clock_(clock) {}
 
-void Slots::Take(ActiveJob& job, FleetWorker& worker) {
+void Slots::Take(ActiveJob& job, PlannedWorker& worker) {
   if (!jobs_.Apply(job, JobEvent::kPlaced)) return;
   GiveUpShadow(worker);  // before the job arrives
   job.worker = worker.info.name;
   job.step = 0;
-  job.need.shape.where = fleet_.WhereOf(worker, job.need.model);
+  job.need.shape.where = roster_.WhereOf(worker, job.need.model);
   HeldJob held;
   held.attempt = job.attempt;
   held.shape = job.need.shape;
@@ -49,21 +54,21 @@ void Slots::Take(ActiveJob& job, FleetWorker& worker) {
   held.memory_bytes = job.need.memory_bytes;
   held.order_key = static_cast<double>(++assignments_);
   held.alone = job.need.alone;
-  fleet_.Hold(job.worker, job.id, std::move(held));
+  roster_.Hold(job.worker, job.id, std::move(held));
   job.devices = worker.num_devices();
   job.charged = job.devices * job.cost.p50();
   share_.Charge(job.tenant, job.charged);
 }
 
 void Slots::PutLast(ActiveJob& job) {
-  HeldJob* held = fleet_.FindHeld(job.id);
+  HeldJob* held = roster_.FindHeld(job.id);
   if (held == nullptr) return;
   held->order_key = static_cast<double>(++assignments_);
   if (job.phase() == Phase::kAssigned) pool_.Reorder(job.worker, job.id, held->order_key);
 }
 
 void Slots::Park(ActiveJob& job, const std::string& parked_for, bool to_host) {
-  HeldJob* held = fleet_.FindHeld(job.id);
+  HeldJob* held = roster_.FindHeld(job.id);
   if (held == nullptr) return;
   held->parked_for = parked_for;
   job.clock.Enter(model::RunPart::kParked, clock_.Monotonic());
@@ -78,14 +83,14 @@ void Slots::Park(ActiveJob& job, const std::string& parked_for, bool to_host) {
 }
 
 void Slots::MoveToHost(ActiveJob& job) {
-  HeldJob* held = fleet_.FindHeld(job.id);
+  HeldJob* held = roster_.FindHeld(job.id);
   if (held == nullptr) return;
   held->to_host = true;
   pool_.Park(job.worker, job.id, /*to_host=*/true);
 }
 
 void Slots::Resume(ActiveJob& job) {
-  HeldJob* held = fleet_.FindHeld(job.id);
+  HeldJob* held = roster_.FindHeld(job.id);
   if (held == nullptr) return;
   held->parked_for.clear();
   held->told_parked = false;
@@ -102,16 +107,16 @@ bool Slots::Leave(ActiveJob& job, JobEvent event) {
       began ? job.devices * (job.cost.p50() - job.Left()) : absl::ZeroDuration();
   const std::optional<Release> release = jobs_.Apply(job, event);
   if (!release) return false;
-  if (*release == Release::kTakeBack) fleet_.Release(job.id, job.attempt);
+  if (*release == Release::kTakeBack) roster_.Release(job.id, job.attempt);
   if (*release == Release::kStop) {
-    if (HeldJob* held = fleet_.FindHeld(job.id)) held->cancelled_at = clock_.Monotonic();
+    if (HeldJob* held = roster_.FindHeld(job.id)) held->cancelled_at = clock_.Monotonic();
     pool_.Cancel(job.worker, job.id);
   }
   Charge(job, used);
   return true;
 }
 
-void Slots::GiveUpShadow(FleetWorker& worker) {
+void Slots::GiveUpShadow(PlannedWorker& worker) {
   if (!worker.shadow || worker.shadow->given_up) return;
   worker.shadow->given_up = true;
   pool_.Cancel(worker.info.name, worker.shadow->id);
@@ -123,11 +128,11 @@ void Slots::Charge(ActiveJob& job, absl::Duration used) {
 }
 
 void Slots::LetGo(const std::string& job, int attempt) {
-  if (const auto held = fleet_.Release(job, attempt)) Tell(*held);
+  if (const auto held = roster_.Release(job, attempt)) Tell(*held);
 }
 
 std::map<std::string, HeldJob> Slots::Lose(const std::string& worker) {
-  auto held = fleet_.Lose(worker);
+  auto held = roster_.Lose(worker);
   for (const auto& [job, mine] : held) Tell(mine);
   return held;
 }

@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/jobs/worker_roster.h"
 #include "server/front/scheduling/cost_model.h"
 #include "server/front/scheduling/queue_order.h"
 #include "server/front/workers/worker_pool.h"
@@ -21,14 +21,14 @@ namespace reel::front {
 // Confined to the dispatcher's thread. What it is given outlives it.
 class StepLimits {
  public:
-  StepLimits(Fleet& fleet, const CostModel& costs, WorkerPool& pool)
-      : fleet_(fleet), costs_(costs), pool_(pool) {}
+  StepLimits(WorkerRoster& roster, const CostModel& costs, WorkerPool& pool)
+      : roster_(roster), costs_(costs), pool_(pool) {}
 
   // Call when the jobs that it holds, or their predictions, have changed.
   void Renew(const std::string& worker);
 
  private:
-  Fleet& fleet_;
+  WorkerRoster& roster_;
   const CostModel& costs_;
   WorkerPool& pool_;
 };
@@ -36,11 +36,11 @@ class StepLimits {
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Slots {
  public:
-  Slots(JobTable& jobs, Fleet& fleet, FairShare& share, WorkerPool& pool, JobObserver& observer,
-        const Clock& clock);
+  Slots(JobTable& jobs, WorkerRoster& roster, FairShare& share, WorkerPool& pool,
+        JobObserver& observer, const Clock& clock);
 
   // A queued job gets a slot.
-  void Take(ActiveJob& job, FleetWorker& worker);
+  void Take(ActiveJob& job, PlannedWorker& worker);
   // Behind all that its worker holds.
   void PutLast(ActiveJob& job);
   // Applies an event that takes the job from its worker, if it has one: releases its slot, and
@@ -55,12 +55,12 @@ class Slots {
   void Pay(ActiveJob& job, absl::Duration device_time) { Charge(job, device_time); }
 
   // The worker is told to stop its shadow render, if it has one.
-  void GiveUpShadow(FleetWorker& worker);
+  void GiveUpShadow(PlannedWorker& worker);
   // The worker reported the end of the job, which may be gone already.
   void LetGo(const std::string& job, int attempt);
   // The worker said that it will end, and for which job: it gets no further one, and what it holds
   // is innocent.
-  void MarkDying(const std::string& worker) { fleet_.MarkDying(worker); }
+  void MarkDying(const std::string& worker) { roster_.MarkDying(worker); }
   // The worker is lost, and with it the jobs that it held.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
 
@@ -69,7 +69,7 @@ class Slots {
   void Tell(const HeldJob& held);
 
   JobTable& jobs_;
-  Fleet& fleet_;
+  WorkerRoster& roster_;
   FairShare& share_;
   WorkerPool& pool_;
   JobObserver& observer_;

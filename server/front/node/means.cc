@@ -5,7 +5,7 @@
 
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_profiles.h"
-#include "server/front/scheduling/fleet_worker.h"
+#include "server/front/scheduling/planned_worker.h"
 
 namespace reel::front {
 namespace {

@@ -16,9 +16,9 @@ namespace {
 
 // What a worker will have done, and when.
 struct Lane {
-  const FleetWorker* worker = nullptr;  // null: no worker is there yet
-  absl::Duration free;                  // from now on
-  absl::Duration ahead;                 // of that, jobs that wait
+  const PlannedWorker* worker = nullptr;  // null: no worker is there yet
+  absl::Duration free;                    // from now on
+  absl::Duration ahead;                   // of that, jobs that wait
 
   void Add(absl::Duration run) {
     free += run;

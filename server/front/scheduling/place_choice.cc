@@ -14,7 +14,7 @@ namespace reel::front {
 LookCosts::LookCosts(const WorkerTable& table, const CostModel& costs)
     : table_(table), costs_(costs), has_several_kinds_(HasSeveralKinds(table)) {}
 
-const Cost& LookCosts::Of(const PlannedJob& job, const FleetWorker& worker) {
+const Cost& LookCosts::Of(const PlannedJob& job, const PlannedWorker& worker) {
   const auto [known, is_new] = known_.try_emplace({&job, worker.kind()});
   if (is_new) known->second = CostAt(table_, costs_, worker, job.need);
   return known->second;

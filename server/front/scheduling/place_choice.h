@@ -26,7 +26,7 @@ class LookCosts {
  public:
   LookCosts(const WorkerTable& table, const CostModel& costs);
 
-  const Cost& Of(const PlannedJob& job, const FleetWorker& worker);
+  const Cost& Of(const PlannedJob& job, const PlannedWorker& worker);
   // Whether workers that are ready are of more than one kind.
   bool has_several_kinds() const { return has_several_kinds_; }
 
@@ -62,7 +62,7 @@ inline constexpr double kClearlySooner = 0.2;
 
 // A worker, for one job.
 struct PlaceOption {
-  const FleetWorker* worker = nullptr;
+  const PlannedWorker* worker = nullptr;
   absl::Duration ahead;         // of what it holds
   absl::Duration run, run_p90;  // of the job there
   bool has_room = true;
@@ -80,9 +80,9 @@ std::optional<size_t> ChoosePlace(absl::Span<const PlaceOption> options, absl::D
 class PlaceChoice {
  public:
   struct Place {
-    const FleetWorker* worker = nullptr;  // null: none can take it
-    bool must_wait = false;               // for that worker, which has no room
-    bool is_late = false;                 // its deadline passes before it would end there
+    const PlannedWorker* worker = nullptr;  // null: none can take it
+    bool must_wait = false;                 // for that worker, which has no room
+    bool is_late = false;                   // its deadline passes before it would end there
   };
 
   PlaceChoice(const State& state, LookCosts& costs, RunQueue& queue, absl::Duration now);

@@ -16,7 +16,7 @@
 
 namespace reel::front {
 
-std::optional<std::vector<std::string>> WhoMakesWay(const FleetWorker& worker, const Need& need,
+std::optional<std::vector<std::string>> WhoMakesWay(const PlannedWorker& worker, const Need& need,
                                                     const std::set<std::string>& wanted,
                                                     const Cards& cards) {
   const MemoryAccount account = AccountOf(worker, cards);
@@ -43,7 +43,7 @@ std::optional<std::vector<std::string>> WhoMakesWay(const FleetWorker& worker, c
 
 ModelWish WishFor(const WorkerTable& table, const Need& need, const std::set<std::string>& wanted,
                   absl::Duration now) {
-  const FleetWorker* worker = Offering(table, need);
+  const PlannedWorker* worker = Offering(table, need);
   if (worker == nullptr) return {};
   const auto before = worker->loading_since.find(need.model);
   const bool failed = worker->failed.contains(need.model);
@@ -66,7 +66,7 @@ Newcomer NewcomerOf(const PlannedJob& job) {
 }
 
 // As they go there: each is put behind those that are parked before it.
-std::vector<std::string> InOrderAt(const FleetWorker& worker, std::vector<std::string> ids) {
+std::vector<std::string> InOrderAt(const PlannedWorker& worker, std::vector<std::string> ids) {
   std::sort(ids.begin(), ids.end(), [&](const std::string& a, const std::string& b) {
     return worker.held.at(a).order_key < worker.held.at(b).order_key;
   });
@@ -100,10 +100,10 @@ class Planner {
   Step Place(size_t index);
   bool LoadsFor(const PlannedJob& job);
   PlaceChoice::Place PlaceOf(size_t index, bool room);
-  const FleetWorker* MakeRoom(const PlannedJob& job, bool soon);
-  void Park(const FleetWorker& worker, const std::vector<std::string>& ids,
+  const PlannedWorker* MakeRoom(const PlannedJob& job, bool soon);
+  void Park(const PlannedWorker& worker, const std::vector<std::string>& ids,
             const PlannedJob& before, bool to_host);
-  void ParkCompany(const FleetWorker& worker);
+  void ParkCompany(const PlannedWorker& worker);
 
   const State& state_;
   const absl::Duration now_;
@@ -185,14 +185,14 @@ PlaceChoice::Place Planner::PlaceOf(size_t index, bool room) {
   // With others parked for it. It may as well wait there until they may be parked: anywhere else
   // it is late in any case.
   const bool soon = place.worker != nullptr;
-  const FleetWorker* const made = MakeRoom(job, soon);
+  const PlannedWorker* const made = MakeRoom(job, soon);
   if (made != nullptr && !not_there.contains(made->info.name)) place = {made};
   return place;
 }
 
 // The worker that would have room for the job if it parked others for it; null: none. `soon`:
 // others too that have not run their least yet.
-const FleetWorker* Planner::MakeRoom(const PlannedJob& job, bool soon) {
+const PlannedWorker* Planner::MakeRoom(const PlannedJob& job, bool soon) {
   for (const auto& [name, worker] : state_.workers.workers()) {
     if (!preemption_.HasVictims(worker)) continue;
     Newcomer newcomer = NewcomerOf(job);
@@ -213,9 +213,9 @@ const FleetWorker* Planner::MakeRoom(const PlannedJob& job, bool soon) {
 
 // What workers have not begun goes in this order, behind what they have begun.
 void Planner::Arrange() {
-  std::map<const FleetWorker*, double> last;  // key, of each
+  std::map<const PlannedWorker*, double> last;  // key, of each
   for (const PlannedJob* job : queue_.AtWorkers()) {
-    const FleetWorker* worker = state_.workers.Find(job->worker);
+    const PlannedWorker* worker = state_.workers.Find(job->worker);
     if (worker == nullptr) continue;
     const auto held = worker->held.find(job->id);
     if (held == worker->held.end()) continue;
@@ -238,7 +238,7 @@ void Planner::Arrange() {
 void Planner::ParkAll() {
   std::map<std::string_view, absl::Duration> ahead;  // what waits at each worker, so far
   for (const PlannedJob* job : queue_.AtWorkers()) {
-    const FleetWorker* worker = state_.workers.Find(job->worker);
+    const PlannedWorker* worker = state_.workers.Find(job->worker);
     if (worker == nullptr || !preemption_.HasVictims(*worker)) continue;
     absl::Duration& before = ahead[worker->info.name];
     const auto victims = preemption_.Victims(NewcomerOf(*job), *worker, before);
@@ -252,7 +252,7 @@ void Planner::ParkAll() {
 }
 
 // Those that must not share the steps of another one there.
-void Planner::ParkCompany(const FleetWorker& worker) {
+void Planner::ParkCompany(const PlannedWorker& worker) {
   std::set<std::string_view> tenants;
   for (const auto& [id, held] : worker.held) {
     const PlannedJob* job = state_.AtWorker(id, held.attempt);
@@ -268,7 +268,7 @@ void Planner::ParkCompany(const FleetWorker& worker) {
   }
 }
 
-void Planner::Park(const FleetWorker& worker, const std::vector<std::string>& ids,
+void Planner::Park(const PlannedWorker& worker, const std::vector<std::string>& ids,
                    const PlannedJob& before, bool to_host) {
   for (const std::string& id : InOrderAt(worker, ids)) {
     list_.push_back(action::Park{id, before.id, to_host});
@@ -277,7 +277,7 @@ void Planner::Park(const FleetWorker& worker, const std::vector<std::string>& id
 }
 
 // Whether the other one is decoded or gone.
-bool IsOver(const State& state, const FleetWorker& worker, const std::string& id) {
+bool IsOver(const State& state, const PlannedWorker& worker, const std::string& id) {
   const auto held = worker.held.find(id);
   if (held == worker.held.end()) return true;
   const PlannedJob* job = state.AtWorker(id, held->second.attempt);

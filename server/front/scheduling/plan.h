@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/front/scheduling/fleet_worker.h"
+#include "server/front/scheduling/planned_worker.h"
 #include "server/front/scheduling/state.h"
 #include "server/front/scheduling/worker_table.h"
 
@@ -34,7 +34,7 @@ inline constexpr absl::Duration kLoadAgain = absl::Seconds(30);
 
 // Of a worker, those that make way for the job and its model, the one used longest ago first. None
 // that has jobs, that is not on demand or that is in `wanted`. nullopt: they are not enough.
-std::optional<std::vector<std::string>> WhoMakesWay(const FleetWorker& worker, const Need& need,
+std::optional<std::vector<std::string>> WhoMakesWay(const PlannedWorker& worker, const Need& need,
                                                     const std::set<std::string>& wanted,
                                                     const Cards& cards);
 

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "model/run_stats.h"
 #include "server/front/scheduling/cost_model.h"
-#include "server/front/scheduling/fleet_worker.h"
+#include "server/front/scheduling/planned_worker.h"
 #include "server/front/scheduling/worker_costs.h"
 
 namespace reel::front {

@@ -9,13 +9,13 @@
 
 namespace reel::front {
 
-const BegunWork::Work& BegunWork::At(const FleetWorker& worker) {
+const BegunWork::Work& BegunWork::At(const PlannedWorker& worker) {
   const auto known = work_.find(&worker);
   return known != work_.end() ? known->second
                               : work_.emplace(&worker, Gather(worker)).first->second;
 }
 
-BegunWork::Work BegunWork::Gather(const FleetWorker& worker) {
+BegunWork::Work BegunWork::Gather(const PlannedWorker& worker) {
   Work work;
   int64_t bytes = 0;
   for (const auto& [id, held] : worker.held) {
@@ -55,7 +55,7 @@ BegunWork::Work BegunWork::Gather(const FleetWorker& worker) {
 
 // Where steps are not shared only the first one is stepped. Once that one has run its least the
 // others need not: they lose nothing when they are parked.
-void BegunWork::FreeThoseWhoWait(const FleetWorker& worker, Work& work) const {
+void BegunWork::FreeThoseWhoWait(const PlannedWorker& worker, Work& work) const {
   const bool shares =
       work.stepped != nullptr && work.is_alike &&
       state_.workers.Packs(worker, *work.stepped, work.num_stepped, work.stepped_rows);
@@ -103,7 +103,7 @@ void BegunWork::GatherUnused() {
   }
 }
 
-void BegunWork::Park(const FleetWorker& worker, absl::Span<const std::string> ids) {
+void BegunWork::Park(const PlannedWorker& worker, absl::Span<const std::string> ids) {
   parked_.insert(ids.begin(), ids.end());
   work_.erase(&worker);
 }
@@ -195,7 +195,7 @@ std::vector<size_t> WhomToLeave(absl::Span<const BegunJob> begun, const Urgent& 
   return AllKeepSlack(then, urgent, now) ? left : std::vector<size_t>{};
 }
 
-std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const FleetWorker& worker,
+std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const PlannedWorker& worker,
                                              absl::Duration ahead, bool soon) {
   if (newcomer.need.alone || !HasVictims(worker)) return {};
   const BegunWork::Work& work = begun_.At(worker);
@@ -211,13 +211,14 @@ std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const Fle
   return IdsOf(work, WhomToPark(jobs, together, urgent, now_));
 }
 
-bool Preemption::HasVictims(const FleetWorker& worker) {
+bool Preemption::HasVictims(const PlannedWorker& worker) {
   if (state_.options.fifo) return false;
   const BegunWork::Work& work = begun_.At(worker);
   return work.may_park && !work.is_closed;
 }
 
-std::vector<std::string> Preemption::Company(const PlannedJob& running, const FleetWorker& worker) {
+std::vector<std::string> Preemption::Company(const PlannedJob& running,
+                                             const PlannedWorker& worker) {
   if (running.need.alone || !HasVictims(worker) || !SharesSteps(running.need, 0, worker)) return {};
   const Newcomer self = {WaitingOf(running), running.need, running.Unused()};
   const Urgent urgent = {running.LeftP90(), running.deadline};
@@ -269,7 +270,7 @@ std::optional<absl::Duration> Preemption::WaitBeside(const Newcomer& newcomer,
 }
 
 std::optional<absl::Duration> Preemption::TimeBeside(const Newcomer& newcomer,
-                                                     const FleetWorker& worker) {
+                                                     const PlannedWorker& worker) {
   if (worker.held.empty()) return absl::ZeroDuration();
   const int64_t rows = state_.workers.RowsTaken(newcomer.need.shape);
   if (begun_.At(worker).has_parked || !SharesSteps(newcomer.need, rows, worker)) {
@@ -323,7 +324,7 @@ bool Preemption::HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine,
 }
 
 // Then it does not wait for them. `rows`: beside those that run there.
-bool Preemption::SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker) {
+bool Preemption::SharesSteps(const Need& need, int64_t rows, const PlannedWorker& worker) {
   if (need.profile == "batch_invariant") return false;
   const BegunWork::Work& work = begun_.At(worker);
   const WorkShape* const like = work.stepped;

@@ -68,22 +68,22 @@ class BegunWork {
 
   BegunWork(const State& state, absl::Duration now) : state_(state), now_(now) {}
 
-  const Work& At(const FleetWorker& worker);
+  const Work& At(const PlannedWorker& worker);
   Tenant& Of(std::string_view tenant);
   double VirtualTime(Tenant& tenant) const;
   double Used(Tenant& tenant);
   // These are to be parked there, and count as parked from here on.
-  void Park(const FleetWorker& worker, absl::Span<const std::string> ids);
+  void Park(const PlannedWorker& worker, absl::Span<const std::string> ids);
   bool is_parked(const std::string& id) const { return parked_.contains(id); }
 
  private:
-  Work Gather(const FleetWorker& worker);
-  void FreeThoseWhoWait(const FleetWorker& worker, Work& work) const;
+  Work Gather(const PlannedWorker& worker);
+  void FreeThoseWhoWait(const PlannedWorker& worker, Work& work) const;
   void GatherUnused();
 
   const State& state_;
   const absl::Duration now_;
-  std::map<const FleetWorker*, Work> work_;
+  std::map<const PlannedWorker*, Work> work_;
   std::unordered_map<std::string_view, Tenant> tenants_;  // by names of jobs
   // Of what tenants were charged in advance, by tenant.
   std::optional<std::unordered_map<std::string_view, absl::Duration>> unused_;
@@ -151,13 +151,13 @@ class Preemption {
 
   // Those that the worker should park now; `ahead`: of the newcomer, among what waits.
   // `soon`: those too that have not run their least yet.
-  std::vector<std::string> Victims(const Newcomer& newcomer, const FleetWorker& worker,
+  std::vector<std::string> Victims(const Newcomer& newcomer, const PlannedWorker& worker,
                                    absl::Duration ahead, bool soon = false);
   // Whether it has anybody who could be parked for somebody.
-  bool HasVictims(const FleetWorker& worker);
+  bool HasVictims(const PlannedWorker& worker);
   // Those that the worker should park now, since they share the steps of one that runs there and
   // their tenant has had more.
-  std::vector<std::string> Company(const PlannedJob& running, const FleetWorker& worker);
+  std::vector<std::string> Company(const PlannedJob& running, const PlannedWorker& worker);
   // Workers where a video of its own tenant is parked for another, and goes on before it.
   WorkerTable::Names ClosedTo(const PlannedJob& job);
   // The time that it takes longer than alone at a worker that would take it now. At an idle one
@@ -174,7 +174,7 @@ class Preemption {
     return held.parked() || begun_.is_parked(id);
   }
   // These are to be parked there, and count as parked from here on.
-  void Park(const FleetWorker& worker, absl::Span<const std::string> ids) {
+  void Park(const PlannedWorker& worker, absl::Span<const std::string> ids) {
     begun_.Park(worker, ids);
   }
 
@@ -185,8 +185,8 @@ class Preemption {
                                 bool for_share);
   bool GoesBefore(const Newcomer& newcomer, BegunWork::Tenant& mine, const BegunWork::Job& other);
   bool HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine, BegunWork::Tenant& other);
-  bool SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker);
-  std::optional<absl::Duration> TimeBeside(const Newcomer& newcomer, const FleetWorker& worker);
+  bool SharesSteps(const Need& need, int64_t rows, const PlannedWorker& worker);
+  std::optional<absl::Duration> TimeBeside(const Newcomer& newcomer, const PlannedWorker& worker);
 
   const State& state_;
   const absl::Duration now_;

@@ -16,7 +16,7 @@ namespace reel::front {
 struct WorkShape {
   std::string model;
   std::string plan;
-  std::string where;  // weights, kind of device and build (Fleet::WhereOf); empty: any
+  std::string where;  // weights, kind of device and build (WorkerRoster::WhereOf); empty: any
   std::vector<model::PassWork> passes;  // none: not known yet
   int frames = 0;
   int64_t frame_pixels = 0;  // of the whole clip, as it is decoded

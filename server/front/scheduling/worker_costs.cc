@@ -19,9 +19,10 @@ WorkShape ShapeAt(const WorkShape& shape, std::string where) {
 
 // Of each kind the first worker that is ready, has the model, is the one that is asked for where
 // one is, and is accepted.
-std::vector<const FleetWorker*> OneOfEachKind(const WorkerTable& table, const Need& need,
-                                              absl::FunctionRef<bool(const FleetWorker&)> accepts) {
-  std::vector<const FleetWorker*> workers;
+std::vector<const PlannedWorker*> OneOfEachKind(
+    const WorkerTable& table, const Need& need,
+    absl::FunctionRef<bool(const PlannedWorker&)> accepts) {
+  std::vector<const PlannedWorker*> workers;
   std::set<std::string_view> seen;
   for (const auto& [name, worker] : table.workers()) {
     if (worker.info.state != WorkerState::kReady || !worker.Offers(need.model)) continue;
@@ -35,14 +36,14 @@ std::vector<const FleetWorker*> OneOfEachKind(const WorkerTable& table, const Ne
 
 // In a pool of one kind.
 int DevicesFor(const WorkerTable& table, const Need& need) {
-  const auto workers = OneOfEachKind(table, need, [](const FleetWorker&) { return true; });
+  const auto workers = OneOfEachKind(table, need, [](const PlannedWorker&) { return true; });
   return workers.empty() ? 1 : workers.front()->num_devices();
 }
 
 }  // namespace
 
 bool HasSeveralKinds(const WorkerTable& table) {
-  const FleetWorker* first = nullptr;
+  const PlannedWorker* first = nullptr;
   for (const auto& [name, worker] : table.workers()) {
     if (worker.info.state != WorkerState::kReady) continue;
     if (first == nullptr) first = &worker;
@@ -51,7 +52,7 @@ bool HasSeveralKinds(const WorkerTable& table) {
   return false;
 }
 
-Cost CostAt(const WorkerTable& table, const CostModel& costs, const FleetWorker& worker,
+Cost CostAt(const WorkerTable& table, const CostModel& costs, const PlannedWorker& worker,
             const Need& need) {
   return costs.Predict(ShapeAt(need.shape, table.WhereOf(worker, need.model)));
 }
@@ -60,8 +61,10 @@ std::vector<KindCost> CostsByKind(const WorkerTable& table, const CostModel& cos
                                   const Need& need) {
   std::vector<KindCost> kinds;
   if (HasSeveralKinds(table)) {
-    const auto can_plan = [&](const FleetWorker& worker) { return table.Plan(worker, need).ok(); };
-    for (const FleetWorker* worker : OneOfEachKind(table, need, can_plan)) {
+    const auto can_plan = [&](const PlannedWorker& worker) {
+      return table.Plan(worker, need).ok();
+    };
+    for (const PlannedWorker* worker : OneOfEachKind(table, need, can_plan)) {
       kinds.push_back({std::string(worker->kind()), table.WhereOf(*worker, need.model),
                        CostAt(table, costs, *worker, need), worker->num_devices()});
     }
@@ -75,7 +78,7 @@ std::vector<KindCost> CostsByKind(const WorkerTable& table, const CostModel& cos
   return kinds;
 }
 
-const KindCost* ObservedAt(absl::Span<const KindCost> kinds, const FleetWorker& worker) {
+const KindCost* ObservedAt(absl::Span<const KindCost> kinds, const PlannedWorker& worker) {
   for (const KindCost& kind : kinds) {
     if (kind.kind == worker.kind() && kind.cost.observed) return &kind;
   }
@@ -102,8 +105,8 @@ std::optional<PoolCost> PoolCostOf(const WorkerTable& table, absl::Span<const Ki
 int64_t PeakMemoryOf(const WorkerTable& table, const CostModel& costs, const Need& need) {
   int64_t most = costs.PeakMemory(need.shape);
   if (!HasSeveralKinds(table)) return most;
-  for (const FleetWorker* worker :
-       OneOfEachKind(table, need, [](const FleetWorker&) { return true; })) {
+  for (const PlannedWorker* worker :
+       OneOfEachKind(table, need, [](const PlannedWorker&) { return true; })) {
     most =
         std::max(most, costs.PeakMemory(ShapeAt(need.shape, table.WhereOf(*worker, need.model))));
   }

@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "server/front/scheduling/cost_model.h"
-#include "server/front/scheduling/fleet_worker.h"
+#include "server/front/scheduling/planned_worker.h"
 #include "server/front/scheduling/worker_table.h"
 
 namespace reel::front {
@@ -35,14 +35,14 @@ struct PoolCost {
 
 // Whether workers that are ready are of more than one kind.
 bool HasSeveralKinds(const WorkerTable& table);
-Cost CostAt(const WorkerTable& table, const CostModel& costs, const FleetWorker& worker,
+Cost CostAt(const WorkerTable& table, const CostModel& costs, const PlannedWorker& worker,
             const Need& need);
 // Of each kind that is ready and could run it, the fastest first; those of which nothing is known
 // come last. Never empty: without any worker, of `need` as it is.
 std::vector<KindCost> CostsByKind(const WorkerTable& table, const CostModel& costs,
                                   const Need& need);
 // The worker's own; null: nothing is known of its kind.
-const KindCost* ObservedAt(absl::Span<const KindCost> kinds, const FleetWorker& worker);
+const KindCost* ObservedAt(absl::Span<const KindCost> kinds, const PlannedWorker& worker);
 // Of `kinds`; one of which nothing is known counts as the first. nullopt: they are one.
 std::optional<PoolCost> PoolCostOf(const WorkerTable& table, absl::Span<const KindCost> kinds);
 // The most that it would take of a device's memory, of whatever kind: it may go to any.

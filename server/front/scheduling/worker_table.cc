@@ -26,12 +26,12 @@ HeldJob* WorkerTable::FindHeld(const std::string& job) {
   return nullptr;
 }
 
-FleetWorker* WorkerTable::Find(const std::string& worker) {
+PlannedWorker* WorkerTable::Find(const std::string& worker) {
   const auto found = workers_.find(worker);
   return found == workers_.end() ? nullptr : &found->second;
 }
 
-const FleetWorker* WorkerTable::Find(const std::string& worker) const {
+const PlannedWorker* WorkerTable::Find(const std::string& worker) const {
   const auto found = workers_.find(worker);
   return found == workers_.end() ? nullptr : &found->second;
 }
@@ -41,7 +41,7 @@ const model::ModelCard* WorkerTable::FindCard(const std::string& model) const {
   return found == cards_.end() ? nullptr : &found->second;
 }
 
-std::string WorkerTable::WhereOf(const FleetWorker& worker, const std::string& model) const {
+std::string WorkerTable::WhereOf(const PlannedWorker& worker, const std::string& model) const {
   const std::string_view kind = worker.kind();
   const model::ModelCard* card = FindCard(model);
   const std::string weights = card == nullptr ? "" : card->weights_sha256.substr(0, 12);
@@ -49,7 +49,7 @@ std::string WorkerTable::WhereOf(const FleetWorker& worker, const std::string& m
                       weights);
 }
 
-absl::StatusOr<kernels::KernelPlan> WorkerTable::Plan(const FleetWorker& worker,
+absl::StatusOr<kernels::KernelPlan> WorkerTable::Plan(const PlannedWorker& worker,
                                                       const Need& need) const {
   const auto calls = worker.calls.find(need.model);
   return calls == worker.calls.end()
@@ -57,13 +57,13 @@ absl::StatusOr<kernels::KernelPlan> WorkerTable::Plan(const FleetWorker& worker,
              : kernels::MakePlan(worker.info.kernels, need.profile, need.variants, calls->second);
 }
 
-bool WorkerTable::Suits(const FleetWorker& worker, const Need& need) const {
+bool WorkerTable::Suits(const PlannedWorker& worker, const Need& need) const {
   if (worker.info.state != WorkerState::kReady || !worker.loaded.contains(need.model)) return false;
   if (!need.worker.empty() && need.worker != worker.info.name) return false;
   return Plan(worker, need).ok();
 }
 
-bool WorkerTable::MayEverRun(const FleetWorker& worker, const Need& need) const {
+bool WorkerTable::MayEverRun(const PlannedWorker& worker, const Need& need) const {
   if (worker.info.state == WorkerState::kOut) return false;
   // What it will have when it is up again nobody knows.
   if (worker.info.state != WorkerState::kReady || (worker.loaded.empty() && worker.known.empty())) {
@@ -97,7 +97,8 @@ bool WorkerTable::AnyRoom(const Passed& passed) const {
   return false;
 }
 
-bool WorkerTable::HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const {
+bool WorkerTable::HasRoom(const PlannedWorker& worker, const Need& need,
+                          const Passed& passed) const {
   if (worker.is_dying) return false;
   if (worker.held.empty()) return true;
   if (options_.fifo || need.alone || worker.held.size() >= 2 * kMostHeld) return false;
@@ -128,9 +129,9 @@ WorkerTable::Names WorkerTable::ShortOfMemory(const Need& need, const Passed& pa
   return names;
 }
 
-const FleetWorker* WorkerTable::Place(const Need& need, const Passed& passed,
-                                      const Names& closed) const {
-  const FleetWorker* best = nullptr;
+const PlannedWorker* WorkerTable::Place(const Need& need, const Passed& passed,
+                                        const Names& closed) const {
+  const PlannedWorker* best = nullptr;
   std::pair<absl::Duration, bool> best_cost;
   for (const auto& [name, worker] : workers_) {
     if (closed.contains(name) || !CanTake(worker, need, passed)) continue;
@@ -156,14 +157,14 @@ bool WorkerTable::AllOut() const {
 
 bool HasModel(const WorkerTable& table, const Need& need) {
   return std::any_of(table.workers().begin(), table.workers().end(), [&](const auto& entry) {
-    const FleetWorker& worker = entry.second;
+    const PlannedWorker& worker = entry.second;
     if (!need.worker.empty() && need.worker != entry.first) return false;
     return worker.loaded.contains(need.model) || worker.loading.contains(need.model);
   });
 }
 
-const FleetWorker* Offering(const WorkerTable& table, const Need& need) {
-  const FleetWorker* best = nullptr;
+const PlannedWorker* Offering(const WorkerTable& table, const Need& need) {
+  const PlannedWorker* best = nullptr;
   for (const auto& [name, worker] : table.workers()) {
     if (worker.info.state != WorkerState::kReady || worker.is_dying) continue;
     if (!need.worker.empty() && need.worker != name) continue;

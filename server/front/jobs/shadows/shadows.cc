@@ -19,7 +19,7 @@ constexpr absl::Duration kLongest = absl::Minutes(10);
 
 }  // namespace
 
-bool Shadows::Idle(const FleetWorker& worker) const {
+bool Shadows::Idle(const PlannedWorker& worker) const {
   return worker.info.state == WorkerState::kReady && !worker.is_dying && worker.held.empty() &&
          worker.loading.empty() && !worker.shadow;
 }
@@ -31,7 +31,7 @@ bool Shadows::AnyWaits() const {
 
 void Shadows::Tick() {
   std::set<std::string> idle;
-  for (const auto& [name, worker] : state_.fleet.workers()) {
+  for (const auto& [name, worker] : state_.roster.workers()) {
     if (Idle(worker)) idle.insert(name);
   }
   std::swap(idle, idle_);
@@ -39,7 +39,7 @@ void Shadows::Tick() {
                    !ports_.media.Usage().full();
   if (!may) return;
   for (const std::string& name : idle_) {
-    FleetWorker* worker = idle.contains(name) ? state_.fleet.Find(name) : nullptr;
+    PlannedWorker* worker = idle.contains(name) ? state_.roster.Find(name) : nullptr;
     if (worker == nullptr) continue;
     auto candidate =
         state_.shadow_queue.Take([&](const ShadowCandidate& one) { return Suits(*worker, one); });
@@ -54,25 +54,25 @@ Need Shadows::NeedOf(const ShadowCandidate& candidate) const {
   model::KernelSelection kernels;
   kernels.profile = candidate.other.profile;
   admission_.ExpandProfile(kernels, need);
-  if (const model::ModelCard* card = state_.fleet.FindCard(need.model)) {
+  if (const model::ModelCard* card = state_.roster.FindCard(need.model)) {
     need.shape = ShapeOf(candidate.spec, *card, Admission::PlanName(need));
     need.memory_bytes = state_.costs.PeakMemory(need.shape);
   }
   return need;
 }
 
-bool Shadows::Suits(const FleetWorker& worker, const ShadowCandidate& candidate) const {
+bool Shadows::Suits(const PlannedWorker& worker, const ShadowCandidate& candidate) const {
   if (candidate.worker != worker.info.name) return false;
   const Need need = NeedOf(candidate);
-  return !need.shape.passes.empty() && state_.fleet.CheckServed(need.model).ok() &&
-         state_.fleet.CanTake(worker, need, {});
+  return !need.shape.passes.empty() && state_.roster.CheckServed(need.model).ok() &&
+         state_.roster.CanTake(worker, need, {});
 }
 
-void Shadows::Begin(FleetWorker& worker, ShadowCandidate candidate) {
+void Shadows::Begin(PlannedWorker& worker, ShadowCandidate candidate) {
   // Its owner may have deleted it.
   if (!ports_.media.Open(candidate.video, candidate.attempt, std::nullopt).ok()) return;
   Need need = NeedOf(candidate);
-  need.shape.where = state_.fleet.WhereOf(worker, need.model);
+  need.shape.where = state_.roster.WhereOf(worker, need.model);
   Running running;
   running.id = absl::StrCat(kScratchFile, ++begun_);
   running.worker = worker.info.name;
@@ -82,7 +82,7 @@ void Shadows::Begin(FleetWorker& worker, ShadowCandidate candidate) {
   // What was resolved stays: its worker resolves it again, and must come to the same.
   assignment.spec.kernels.profile = need.profile;
   assignment.spec.kernels.variants = need.variants;
-  if (!FindAdapters(state_.fleet.FindCard(need.model), assignment.spec).ok()) return;
+  if (!FindAdapters(state_.roster.FindCard(need.model), assignment.spec).ok()) return;
   assignment.spec.preview.every_steps = 0;
   assignment.order_key = kLastOfAll;
   assignment.time_left = kLongest;
@@ -97,13 +97,13 @@ void Shadows::Begin(FleetWorker& worker, ShadowCandidate candidate) {
 void Shadows::MakeWay() {
   if (!running_ || !running_->renders) return;
   std::set<std::string> free;
-  for (const auto& [name, worker] : state_.fleet.workers()) {
+  for (const auto& [name, worker] : state_.roster.workers()) {
     if (Idle(worker)) free.insert(name);
   }
   for (const auto& [id, job] : state_.jobs) {
     if (!job.runnable()) continue;
     const auto place = std::find_if(free.begin(), free.end(), [&](const std::string& name) {
-      return state_.fleet.CanTake(*state_.fleet.Find(name), job.need, {});
+      return state_.roster.CanTake(*state_.roster.Find(name), job.need, {});
     });
     if (place == free.end()) return GiveUp();
     free.erase(place);
@@ -112,14 +112,14 @@ void Shadows::MakeWay() {
 
 void Shadows::GiveUp() {
   if (!running_ || !running_->renders) return;
-  if (FleetWorker* worker = state_.fleet.Find(running_->worker)) {
+  if (PlannedWorker* worker = state_.roster.Find(running_->worker)) {
     slots_.GiveUpShadow(*worker);
   }
 }
 
 void Shadows::Leave() {
   running_->renders = false;
-  FleetWorker* worker = state_.fleet.Find(running_->worker);
+  PlannedWorker* worker = state_.roster.Find(running_->worker);
   if (worker == nullptr || !worker->shadow) return;
   running_->given_up = worker->shadow->given_up;
   worker->shadow.reset();

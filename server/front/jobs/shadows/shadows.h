@@ -53,11 +53,11 @@ class Shadows {
     std::optional<double> log_ratio;
   };
 
-  bool Idle(const FleetWorker& worker) const;
+  bool Idle(const PlannedWorker& worker) const;
   bool AnyWaits() const;
   Need NeedOf(const ShadowCandidate& candidate) const;
-  bool Suits(const FleetWorker& worker, const ShadowCandidate& candidate) const;
-  void Begin(FleetWorker& worker, ShadowCandidate candidate);
+  bool Suits(const PlannedWorker& worker, const ShadowCandidate& candidate) const;
+  void Begin(PlannedWorker& worker, ShadowCandidate candidate);
   // It is at its worker no more.
   void Leave();
   void OnDigest(const absl::StatusOr<MediaDigest>& digest);

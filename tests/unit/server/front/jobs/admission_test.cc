@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 
 class AdmissionTest : public ::testing::Test {
  protected:
-  AdmissionTest() : fleet_(options_), admission_(options_, fleet_, costs_) {
-    fleet_.SetServed({"card", "late"});
+  AdmissionTest() : roster_(options_), admission_(options_, roster_, costs_) {
+    roster_.SetServed({"card", "late"});
     request_.tenant = "t";
     request_.spec.prompt = "a fox";
   }
@@ -26,9 +26,9 @@ class AdmissionTest : public ::testing::Test {
     info.kernels = {
         {"rms_norm",
          {{"fast", "built-in", true, true, ""}, {"sm90", "built-in", can_sm90, false, "too old"}}}};
-    fleet_.Update(info);
-    fleet_.SetCard(TestCard());
-    fleet_.SetLoaded(name, TestCard());
+    roster_.Update(info);
+    roster_.SetCard(TestCard());
+    roster_.SetLoaded(name, TestCard());
   }
   absl::StatusOr<CheckedRequest> Check() { return admission_.CheckRequest(request_, 7); }
   absl::Status CheckLoad(const Load& load) {
@@ -50,7 +50,7 @@ class AdmissionTest : public ::testing::Test {
 
   JobOptions options_;
   CostModel costs_;
-  Fleet fleet_;
+  WorkerRoster roster_;
   Admission admission_;
   Quarantine quarantine_;
   NewJob request_;
@@ -93,7 +93,7 @@ TEST_F(AdmissionTest, AModelWithoutACardIsNotReadyYet) {
   request_.spec.model = "late";
   EXPECT_EQ(ReasonOf(Check().status()), Reason::kModelNotReady);
   EXPECT_TRUE(RetryAfterOf(Check().status()).has_value());
-  fleet_.SetFailed("w0", {"late", absl::DataLossError("bad hash")});
+  roster_.SetFailed("w0", {"late", absl::DataLossError("bad hash")});
   EXPECT_THAT(std::string(Check().status().message()), HasSubstr("bad hash"));
   // Rules that need no card come first.
   request_.spec.prompt = std::string(9000, 'x');
@@ -128,13 +128,13 @@ TEST_F(AdmissionTest, TellsUnknownKernelsFromUnavailableOnes) {
 
 TEST_F(AdmissionTest, RefusesAVariantThatDoesNotComputeInTheModelsType) {
   AddWorker("w0");
-  WorkerInfo info = fleet_.workers().at("w0").info;
+  WorkerInfo info = roster_.workers().at("w0").info;
   info.kernels[0].variants[0].dtypes = {"bf16", "fp16"};
   info.kernels[0].variants.push_back({"loops", "built-in", true, false, "", {"fp32", "bf16"}});
-  fleet_.Update(info);
+  roster_.Update(info);
   model::ModelCard card = TestCard();
   card.calls = {{"rms_norm", "fp32", 64}};
-  fleet_.SetLoaded("w0", card);
+  roster_.SetLoaded("w0", card);
   request_.spec.kernels.variants = {{"rms_norm", "fast"}};
   const absl::Status status = Check().status();
   EXPECT_EQ(ReasonOf(status), Reason::kKernelUnavailable) << status;
@@ -146,17 +146,17 @@ TEST_F(AdmissionTest, RefusesAVariantThatDoesNotComputeInTheModelsType) {
   request_.spec.kernels.variants = {{"rms_norm", "fast"}};
   info.name = "w1";
   card.calls = {{"rms_norm", "bf16", 64}};
-  fleet_.Update(info);
-  fleet_.SetLoaded("w1", card);
+  roster_.Update(info);
+  roster_.SetLoaded("w1", card);
   EXPECT_TRUE(Check().ok());
 }
 
 TEST_F(AdmissionTest, AWorkerWithoutTheModelMakesNoPlanLegal) {
   AddWorker("w0");
-  WorkerInfo other = fleet_.workers().at("w0").info;
+  WorkerInfo other = roster_.workers().at("w0").info;
   other.name = "w1";
   other.kernels[0].variants[1].runs = true;  // sm90, which w0 has not
-  fleet_.Update(other);
+  roster_.Update(other);
   request_.spec.kernels.variants = {{"rms_norm", "sm90"}};
   EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
 }
@@ -165,7 +165,7 @@ TEST_F(AdmissionTest, RefusesAConditionThatIsOnlyDescribed) {
   AddWorker("w0");
   model::ModelCard card = TestCard();
   card.supports_conditions = true;
-  fleet_.SetCard(card);
+  roster_.SetCard(card);
   model::Condition condition;
   condition.content_type = "image/png";
   condition.size_bytes = 1234;
@@ -202,21 +202,21 @@ TEST_F(AdmissionTest, TakesALossyProfileWhereModelAndWorkerHaveAUseForIt) {
   // A device without such products, before anything is queued.
   model::ModelCard card = TestCard();
   card.lossy_profiles = {"fp8"};
-  fleet_.SetCard(card);
+  roster_.SetCard(card);
   EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
   WorkerInfo info;
   info.name = "w1";
   info.state = WorkerState::kReady;
   info.kernels = {{"linear", {{"e4m3_rows", "framework", true, false, "", {}, true}}}};
-  fleet_.Update(info);
-  fleet_.SetLoaded("w1", card);
+  roster_.Update(info);
+  roster_.SetLoaded("w1", card);
   ASSERT_TRUE(Check().ok()) << Check().status();
   EXPECT_EQ(Check()->need.shape.plan, "fp8");
 }
 
 TEST_F(AdmissionTest, ChecksRequestsWhileWorkersRestart) {
   AddWorker("w0");
-  fleet_.Lose("w0");
+  roster_.Lose("w0");
   EXPECT_TRUE(Check().ok());
   EXPECT_TRUE(CheckLoad(Idle()).ok());
 }
@@ -235,7 +235,7 @@ TEST_F(AdmissionTest, RefusesWithoutAnyDevice) {
   WorkerInfo out;
   out.name = "w0";
   out.state = WorkerState::kOut;
-  fleet_.Update(out);
+  roster_.Update(out);
   EXPECT_EQ(ReasonOf(CheckLoad(Idle())), Reason::kNoDevice);
 }
 

@@ -109,8 +109,8 @@ TEST(ChooseArm, SaysWhatIsWrong) {
 // What admission makes of it.
 class ArmAdmissionTest : public ::testing::Test {
  protected:
-  ArmAdmissionTest() : fleet_(options_), admission_(options_, fleet_, costs_) {
-    fleet_.SetServed({"card"});
+  ArmAdmissionTest() : roster_(options_), admission_(options_, roster_, costs_) {
+    roster_.SetServed({"card"});
     request_.tenant = "t";
     request_.spec.prompt = "a fox";
   }
@@ -121,15 +121,15 @@ class ArmAdmissionTest : public ::testing::Test {
     info.kernels = {
         {"rms_norm",
          {{"fast", "built-in", true, true, ""}, {"sm90", "built-in", can_sm90, false, "too old"}}}};
-    fleet_.Update(info);
-    fleet_.SetCard(TestCard());
-    fleet_.SetLoaded("w0", TestCard());
+    roster_.Update(info);
+    roster_.SetCard(TestCard());
+    roster_.SetLoaded("w0", TestCard());
   }
   absl::StatusOr<CheckedRequest> Check() { return admission_.CheckRequest(request_, 7); }
 
   JobOptions options_;
   CostModel costs_;
-  Fleet fleet_;
+  WorkerRoster roster_;
   Admission admission_;
   NewJob request_;
 };

@@ -36,7 +36,7 @@ class WhoMakesWayTest : public ::testing::Test {
   auto Who(const std::set<std::string>& wanted = {}) {
     return WhoMakesWay(worker_, need_, wanted, cards_);
   }
-  FleetWorker worker_;
+  PlannedWorker worker_;
   Need need_;
   Cards cards_;
 };

@@ -90,7 +90,7 @@ class MixedPoolFixture : public SchedulerFixture {
         {sent.worker, sent.assignment.ref, JobFailed{absl::CancelledError("cancelled"), false}});
   }
   absl::Duration LeftAt(const std::string& worker) {
-    return scheduler_->fleet().workers().at(worker).Backlog();
+    return scheduler_->roster().workers().at(worker).Backlog();
   }
   CostEstimate EstimateOf(const NewJob& job) {
     absl::StatusOr<CostEstimate> estimate;

@@ -125,8 +125,8 @@ TEST_F(PlaceChoiceTest, ALongVideoIsParkedForADeadlineThatOnlyTheGroupMeets) {
   NewJob due = Long("due");
   due.timeout = absl::Seconds(16);
   EXPECT_THAT(Create(due), ElementsAre(Pair("due", kGroup)));
-  EXPECT_FALSE(scheduler_->fleet().workers().at(kGroup).held.begin()->second.parked_for.empty() &&
-               scheduler_->fleet().workers().at(kGroup).held.rbegin()->second.parked_for.empty());
+  EXPECT_FALSE(scheduler_->roster().workers().at(kGroup).held.begin()->second.parked_for.empty() &&
+               scheduler_->roster().workers().at(kGroup).held.rbegin()->second.parked_for.empty());
 }
 
 TEST_F(PlaceChoiceTest, WaitsForAFullGroupAndLeavesTheSingleDeviceToOthers) {

@@ -42,7 +42,7 @@ class PreemptionLookTest : public ::testing::Test {
       WorkerInfo info;
       info.name = absl::StrCat("w", i);
       info.state = WorkerState::kReady;
-      fleet_.Update(info);
+      roster_.Update(info);
       const int held = Draw(7);
       for (int j = 0; j < held; ++j) AddHeld(info.name);
     }
@@ -89,13 +89,13 @@ class PreemptionLookTest : public ::testing::Test {
     if (held.started && Draw(5) == 0) held.parked_for = "x";
     held.parked_bytes = held.parked() ? int64_t{Draw(5)} << 30 : 0;
     if (Draw(20) == 0) held.attempt = 7;  // of an attempt that nobody knows
-    fleet_.Hold(worker, job.id, std::move(held));
+    roster_.Hold(worker, job.id, std::move(held));
   }
 
   // The rules, read anew for each question.
   double PlainUsed(std::string_view tenant) {
     absl::Duration unused;
-    for (const auto& [name, worker] : fleet_.workers()) {
+    for (const auto& [name, worker] : roster_.workers()) {
       for (const auto& [id, held] : worker.held) {
         const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
         if (job != nullptr && job->tenant == tenant) unused += job->Unused();
@@ -124,19 +124,19 @@ class PreemptionLookTest : public ::testing::Test {
     return newcomer.admitted && newcomer.waiting.tenant != other.tenant && other.preemptions == 0 &&
            other.LeftP90() >= kWorthParking * newcomer.waiting.predicted;
   }
-  bool PlainShares(const Need& need, int64_t rows, const FleetWorker& worker) {
+  bool PlainShares(const Need& need, int64_t rows, const PlannedWorker& worker) {
     if (need.profile == "batch_invariant") return false;
     size_t jobs = rows > 0 ? 1 : 0;
     for (const auto& [id, held] : worker.held) {
       if (!held.started || held.parked()) continue;
       if (held.shape.model != need.shape.model || held.shape.plan != need.shape.plan) return false;
-      rows += fleet_.RowsTaken(held.shape);
+      rows += roster_.RowsTaken(held.shape);
       ++jobs;
     }
     return worker.Packs(need.shape, jobs, rows, options_.fill_rows);
   }
   // The one that is stepped there, where steps are not shared, has run its least.
-  bool PlainFirstRanEnough(const FleetWorker& worker) {
+  bool PlainFirstRanEnough(const PlannedWorker& worker) {
     const HeldJob* first = nullptr;
     for (const auto& [id, held] : worker.held) {
       const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
@@ -147,7 +147,7 @@ class PreemptionLookTest : public ::testing::Test {
     return first != nullptr && first->ran_enough && !PlainShareAll(worker);
   }
   // Those that have begun, whatever became of their jobs here.
-  bool PlainShareAll(const FleetWorker& worker) {
+  bool PlainShareAll(const PlannedWorker& worker) {
     const WorkShape* like = nullptr;
     int64_t rows = 0;
     size_t jobs = 0;
@@ -155,16 +155,16 @@ class PreemptionLookTest : public ::testing::Test {
       if (!held.started || held.parked()) continue;
       if (like == nullptr) like = &held.shape;
       if (held.shape.model != like->model || held.shape.plan != like->plan) return false;
-      rows += fleet_.RowsTaken(held.shape);
+      rows += roster_.RowsTaken(held.shape);
       ++jobs;
     }
     return like != nullptr && worker.Packs(*like, jobs, rows, options_.fill_rows);
   }
-  Ids PlainVictims(const Newcomer& newcomer, const FleetWorker& worker, const Urgent& urgent,
+  Ids PlainVictims(const Newcomer& newcomer, const PlannedWorker& worker, const Urgent& urgent,
                    bool soon, bool runs_there) {
     if (newcomer.need.alone) return {};
     const bool shares =
-        PlainShares(newcomer.need, runs_there ? 0 : fleet_.RowsTaken(newcomer.need.shape), worker);
+        PlainShares(newcomer.need, runs_there ? 0 : roster_.RowsTaken(newcomer.need.shape), worker);
     if (runs_there && !shares) return {};
     bool closed = false;
     int64_t bytes = 0, rows = 0;
@@ -186,7 +186,7 @@ class PreemptionLookTest : public ::testing::Test {
                        (can_park && before) || only_late,
                        can_park && before && PlainHadMore(newcomer, *job), only_late});
       if (held.parked()) continue;
-      rows += fleet_.RowsTaken(held.shape);
+      rows += roster_.RowsTaken(held.shape);
       ++moving;
     }
     if (closed || bytes >= kMostParkedBytes) return {};
@@ -198,9 +198,9 @@ class PreemptionLookTest : public ::testing::Test {
     }
     return chosen;
   }
-  Fleet::Names PlainClosed(const ActiveJob& job) {
-    Fleet::Names closed;
-    for (const auto& [name, worker] : fleet_.workers()) {
+  WorkerRoster::Names PlainClosed(const ActiveJob& job) {
+    WorkerRoster::Names closed;
+    for (const auto& [name, worker] : roster_.workers()) {
       for (const auto& [id, held] : worker.held) {
         const ActiveJob* parked = jobs_.FindAttempt(id, held.attempt);
         if (!held.parked() || parked == nullptr || parked->tenant != job.tenant) continue;
@@ -211,15 +211,15 @@ class PreemptionLookTest : public ::testing::Test {
     }
     return closed;
   }
-  FleetWorker& AnyWorker() {
-    return *fleet_.Find(absl::StrCat("w", Draw(static_cast<int>(fleet_.workers().size()))));
+  PlannedWorker& AnyWorker() {
+    return *roster_.Find(absl::StrCat("w", Draw(static_cast<int>(roster_.workers().size()))));
   }
 
   std::mt19937 random_;
   reel::testing::ManualClock clock_;
   JobOptions options_;
   JobTable jobs_{clock_};
-  Fleet fleet_{(options_.models = {SourceOf("m"), SourceOf("n")}, options_)};
+  WorkerRoster roster_{(options_.models = {SourceOf("m"), SourceOf("n")}, options_)};
   FairShare share_;
   CostModel costs_;
   int parked_ = 0, company_ = 0, closed_ = 0;  // answers that are not empty
@@ -227,7 +227,7 @@ class PreemptionLookTest : public ::testing::Test {
   // One that waits, or is held and has not begun, at any worker.
   void AskAboutANewcomer(Preemption& look) {
     const ActiveJob& job = AddJob(Phase::kQueued);
-    const FleetWorker& worker = AnyWorker();
+    const PlannedWorker& worker = AnyWorker();
     const Newcomer newcomer = {WaitingOf(job), job.need, absl::Seconds(Draw(2) * Draw(10)),
                                /*admitted=*/Draw(2) == 0};
     const absl::Duration ahead = absl::Milliseconds(Draw(3000));
@@ -236,12 +236,12 @@ class PreemptionLookTest : public ::testing::Test {
     const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
     EXPECT_EQ(victims, PlainVictims(newcomer, worker, urgent, soon, false));
     parked_ += victims.empty() ? 0 : 1;
-    const Fleet::Names closed = look.ClosedTo(job);
+    const WorkerRoster::Names closed = look.ClosedTo(job);
     EXPECT_EQ(closed, PlainClosed(job));
     closed_ += closed.empty() ? 0 : 1;
   }
   void AskAboutCompany(Preemption& look) {
-    const FleetWorker& worker = AnyWorker();
+    const PlannedWorker& worker = AnyWorker();
     for (const auto& [id, held] : worker.held) {
       const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
       if (job == nullptr || !held.started || held.parked()) continue;
@@ -253,7 +253,7 @@ class PreemptionLookTest : public ::testing::Test {
   }
   // What happens in the course of a look: videos are parked.
   void Park(Preemption& look) {
-    FleetWorker& worker = AnyWorker();
+    PlannedWorker& worker = AnyWorker();
     Ids ids;
     for (auto& [id, held] : worker.held) {
       if (!held.started || Draw(4) != 0) continue;
@@ -269,7 +269,7 @@ TEST_F(PreemptionLookTest, DecidesWhatAPlainReadingOfTheRulesDoes) {
     SCOPED_TRACE(seed);
     MakePool(seed);
     for (int looks = 0; looks < kLooks; ++looks) {
-      const State state(jobs_.Planned(), fleet_, costs_, share_, options_);
+      const State state(jobs_.Planned(), roster_, costs_, share_, options_);
       Preemption look(state, clock_.Monotonic());
       for (int i = 0; i < kQuestions; ++i) {
         AskAboutANewcomer(look);
@@ -279,7 +279,7 @@ TEST_F(PreemptionLookTest, DecidesWhatAPlainReadingOfTheRulesDoes) {
       AddHeld(AnyWorker().info.name);
     }
     while (jobs_.size() > 0) jobs_.Remove(jobs_.begin()->first);
-    for (const auto& [name, worker] : fleet_.workers()) fleet_.Lose(name);
+    for (const auto& [name, worker] : roster_.workers()) roster_.Lose(name);
   }
   EXPECT_GT(parked_, kPools / 2);
   EXPECT_GT(company_, kPools / 2);

@@ -37,7 +37,7 @@ TEST_F(SchedulerTest, SettlingTwiceIsSettlingOnce) {
   for (int i = 0; i < 3; ++i) CreateOne();
   for (int i = 0; i < 3; ++i) scheduler_->Settle();
   EXPECT_EQ(pool.num_waiting(), 2);  // what a worker holds
-  EXPECT_EQ(scheduler_->fleet().Running("w0"), 2);
+  EXPECT_EQ(scheduler_->roster().Running("w0"), 2);
 }
 
 TEST_F(SchedulerTest, ADrainIsAnsweredWhenItsLastJobHasEnded) {

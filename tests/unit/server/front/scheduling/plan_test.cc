@@ -78,7 +78,7 @@ TEST_F(PlanTest, RefusesWhatNoWorkerWillEverRun) {
 }
 
 TEST_F(PlanTest, AModelOnDemandComesAndAnIdleOneMakesWay) {
-  FleetWorker& worker = *workers_.Find("w");
+  PlannedWorker& worker = *workers_.Find("w");
   worker.known = {"m", "n"};
   worker.loaded = {"n"};
   worker.info.memory.total = 100;

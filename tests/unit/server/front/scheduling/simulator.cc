@@ -20,8 +20,8 @@ constexpr double kRowsOfSecond = 1000;
 
 }  // namespace
 
-FleetWorker& SimulatedWorkers::Add(const std::string& name, const std::string& device) {
-  FleetWorker& worker = workers_[name];
+PlannedWorker& SimulatedWorkers::Add(const std::string& name, const std::string& device) {
+  PlannedWorker& worker = workers_[name];
   worker.info.name = name;
   worker.info.device = device;
   worker.info.state = WorkerState::kReady;
@@ -211,7 +211,7 @@ void Simulator::EndOverdue() {
 
 void Simulator::CarryOut(const action::Assign& now) {
   PlannedJob& job = jobs_.at(now.job);
-  FleetWorker& worker = *workers_.Find(now.worker);
+  PlannedWorker& worker = *workers_.Find(now.worker);
   job.held_back = absl::InfiniteDuration();
   job.need.shape.where = workers_.WhereOf(worker, kModel);
   job.cost = costs_.Predict(job.need.shape);

@@ -20,7 +20,7 @@ namespace reel::front {
 class SimulatedWorkers : public WorkerTable {
  public:
   using WorkerTable::WorkerTable;
-  FleetWorker& Add(const std::string& name, const std::string& device);
+  PlannedWorker& Add(const std::string& name, const std::string& device);
   void SetWeights(const std::string& model, int64_t bytes);
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "server/front/scheduling/fleet_worker.h"
+#include "server/front/scheduling/planned_worker.h"
 
 namespace reel::front {
 namespace {
@@ -25,7 +25,7 @@ class WorkerMemoryTest : public ::testing::Test {
     return need;
   }
 
-  FleetWorker worker_;
+  PlannedWorker worker_;
   Cards cards_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/scheduling/fleet_worker.h"
+#include "server/front/scheduling/planned_worker.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class PackingWorkerTest : public ::testing::Test {
     return worker_.Packs(like, jobs, 100, 100);
   }
 
-  FleetWorker worker_;
+  PlannedWorker worker_;
 };
 
 TEST_F(PackingWorkerTest, PacksWhatFitsWhileNothingElseIsKnown) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/worker_roster.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,14 +12,14 @@ namespace {
 class FleetTest : public ::testing::Test {
  protected:
   FleetTest()
-      : fleet_((options_.models = {SourceOf("m"), SourceOf("n")}, options_.fill_rows = 1000,
-                options_)) {}
+      : roster_((options_.models = {SourceOf("m"), SourceOf("n")}, options_.fill_rows = 1000,
+                 options_)) {}
   void Add(const std::string& name, WorkerState state = WorkerState::kReady) {
     WorkerInfo info;
     info.name = name;
     info.state = state;
-    fleet_.Update(info);
-    if (state == WorkerState::kReady) fleet_.SetLoaded(name, Card("m"));
+    roster_.Update(info);
+    if (state == WorkerState::kReady) roster_.SetLoaded(name, Card("m"));
   }
   static model::ModelCard Card(const std::string& name) {
     model::ModelCard card;
@@ -41,15 +41,15 @@ class FleetTest : public ::testing::Test {
     held.shape = NeedOf(rows).shape;
     held.left = left;
     held.alone = alone;
-    fleet_.Hold(worker, job, held);
+    roster_.Hold(worker, job, held);
   }
   std::string PlaceOf(const Need& need) {
-    const FleetWorker* worker = fleet_.Place(need);
+    const PlannedWorker* worker = roster_.Place(need);
     return worker == nullptr ? "" : worker->info.name;
   }
 
   JobOptions options_;
-  Fleet fleet_;
+  WorkerRoster roster_;
 };
 
 TEST_F(FleetTest, PlacesWhereItIsFinishedFirst) {
@@ -79,16 +79,16 @@ TEST_F(FleetTest, FillsAStepButMixesOnlyEquals) {
   Need other_plan = NeedOf(300);
   other_plan.shape.plan = "reference";
   EXPECT_EQ(PlaceOf(other_plan), "");
-  EXPECT_TRUE(fleet_.AnyRoom());
+  EXPECT_TRUE(roster_.AnyRoom());
   Hold("a", "3", 400);
-  EXPECT_FALSE(fleet_.AnyRoom());
+  EXPECT_FALSE(roster_.AnyRoom());
 }
 
 TEST_F(FleetTest, FillsNoStepWhereJobsShareNone) {
   Add("cpu");
   model::ModelCard card = Card("m");
   card.steps_alone = true;
-  fleet_.SetLoaded("cpu", card);
+  roster_.SetLoaded("cpu", card);
   Hold("cpu", "1", 100);
   EXPECT_EQ(PlaceOf(NeedOf(100)), "cpu");
   Hold("cpu", "2", 100);
@@ -111,39 +111,39 @@ TEST_F(FleetTest, AloneMeansAnEmptyWorkerThatStaysSo) {
   Add("a");
   Hold("a", "1", 1);
   EXPECT_EQ(PlaceOf(NeedOf(1, true)), "");
-  EXPECT_TRUE(fleet_.Release("1", 1).has_value());
+  EXPECT_TRUE(roster_.Release("1", 1).has_value());
   EXPECT_EQ(PlaceOf(NeedOf(1, true)), "a");
   Hold("a", "2", 1, absl::Seconds(1), true);
   EXPECT_EQ(PlaceOf(NeedOf(1)), "");
-  EXPECT_FALSE(fleet_.AnyRoom());
+  EXPECT_FALSE(roster_.AnyRoom());
 }
 
 TEST_F(FleetTest, ReleasesTheAttemptThatWasHeld) {
   Add("a");
   Hold("a", "1", 1);
-  EXPECT_FALSE(fleet_.Release("1", 2).has_value());
-  EXPECT_EQ(fleet_.Running("a"), 1);
-  EXPECT_TRUE(fleet_.Release("1", 1).has_value());
-  EXPECT_EQ(fleet_.Running("a"), 0);
+  EXPECT_FALSE(roster_.Release("1", 2).has_value());
+  EXPECT_EQ(roster_.Running("a"), 1);
+  EXPECT_TRUE(roster_.Release("1", 1).has_value());
+  EXPECT_EQ(roster_.Running("a"), 0);
 }
 
 TEST_F(FleetTest, ALostWorkerHoldsNothingAndHasNothingLoaded) {
   Add("a");
   Hold("a", "1", 1);
-  EXPECT_EQ(fleet_.Lose("a").size(), 1u);
-  EXPECT_EQ(fleet_.Running("a"), 0);
-  EXPECT_FALSE(fleet_.AnyReady());
-  EXPECT_TRUE(fleet_.Lose("unknown").empty());
+  EXPECT_EQ(roster_.Lose("a").size(), 1u);
+  EXPECT_EQ(roster_.Running("a"), 0);
+  EXPECT_FALSE(roster_.AnyReady());
+  EXPECT_TRUE(roster_.Lose("unknown").empty());
   Add("a", WorkerState::kStarting);
   EXPECT_EQ(PlaceOf(NeedOf(1)), "");
 }
 
 TEST_F(FleetTest, IsOutWhenEveryWorkerIs) {
-  EXPECT_FALSE(fleet_.AllOut());  // none has been seen yet
+  EXPECT_FALSE(roster_.AllOut());  // none has been seen yet
   Add("a", WorkerState::kOut);
-  EXPECT_TRUE(fleet_.AllOut());
+  EXPECT_TRUE(roster_.AllOut());
   Add("b", WorkerState::kStarting);
-  EXPECT_FALSE(fleet_.AllOut());
+  EXPECT_FALSE(roster_.AllOut());
 }
 
 TEST_F(FleetTest, AJobIsHopelessWhenAllThatCouldRunItAreOut) {
@@ -151,30 +151,30 @@ TEST_F(FleetTest, AJobIsHopelessWhenAllThatCouldRunItAreOut) {
   Need pinned = any, late = any;
   pinned.worker = "a";
   late.model = "n";
-  EXPECT_FALSE(fleet_.Hopeless(any));  // no worker has been seen yet
+  EXPECT_FALSE(roster_.Hopeless(any));  // no worker has been seen yet
   Add("a");
   Add("b");
-  EXPECT_FALSE(fleet_.Hopeless(late));  // what is not there for other reasons may come
+  EXPECT_FALSE(roster_.Hopeless(late));  // what is not there for other reasons may come
   Add("a", WorkerState::kOut);
-  EXPECT_FALSE(fleet_.Hopeless(any));
-  EXPECT_TRUE(fleet_.Hopeless(pinned));
-  EXPECT_TRUE(fleet_.Hopeless(late));
+  EXPECT_FALSE(roster_.Hopeless(any));
+  EXPECT_TRUE(roster_.Hopeless(pinned));
+  EXPECT_TRUE(roster_.Hopeless(late));
   for (const WorkerState state : {WorkerState::kLost, WorkerState::kStarting}) {
     Add("b", state);
-    EXPECT_FALSE(fleet_.Hopeless(late));
+    EXPECT_FALSE(roster_.Hopeless(late));
   }
   Add("b", WorkerState::kOut);
-  EXPECT_TRUE(fleet_.Hopeless(any));
+  EXPECT_TRUE(roster_.Hopeless(any));
 }
 
 TEST_F(FleetTest, KnowsWhereACostWasPaid) {
   Add("a");
-  const FleetWorker& worker = *fleet_.Find("a");
+  const PlannedWorker& worker = *roster_.Find("a");
   const auto where = [&](const std::string& device) {
     WorkerInfo info = worker.info;
     info.device = device;
-    fleet_.Update(info);
-    return fleet_.WhereOf(worker, "m");
+    roster_.Update(info);
+    return roster_.WhereOf(worker, "m");
   };
   EXPECT_EQ(where("cuda:0 NVIDIA H200"), where("cuda:5 NVIDIA H200"));
   EXPECT_NE(where("cuda:0 NVIDIA H200"), where("cuda:0 NVIDIA H100"));
@@ -182,7 +182,7 @@ TEST_F(FleetTest, KnowsWhereACostWasPaid) {
   EXPECT_NE(before, where("cuda:0 NVIDIA H100"));
   model::ModelCard card = Card("m");
   card.weights_sha256 = std::string(64, 'a');
-  fleet_.SetCard(card);
+  roster_.SetCard(card);
   EXPECT_NE(where("cpu"), before);
 }
 
@@ -191,9 +191,9 @@ TEST_F(FleetTest, ShowsServedModelsDefaultFirst) {
   model::ModelCard card;
   for (const char* name : {"n", "m", "not served"}) {
     card.name = name;
-    fleet_.SetCard(card);
+    roster_.SetCard(card);
   }
-  const auto models = fleet_.Models();
+  const auto models = roster_.Models();
   ASSERT_EQ(models.size(), 2u);
   EXPECT_EQ(models[0].card.name, "m");
   EXPECT_TRUE(models[0].is_default);

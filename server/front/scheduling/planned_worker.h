@@ -60,7 +60,7 @@ struct ShadowRun {
 // That work on a video at once: of a group all of them.
 int NumDevices(const WorkerInfo& worker);
 
-struct FleetWorker {
+struct PlannedWorker {
   WorkerInfo info;
   std::set<std::string> loaded;  // models
   std::set<std::string> known;   // that it can load on demand, whether or not it has them
@@ -150,12 +150,12 @@ using Cards = std::map<std::string, model::ModelCard>;
 
 // 0: not known.
 int64_t WeightsOf(const std::string& model, const Cards& cards);
-MemoryAccount AccountOf(const FleetWorker& worker, const Cards& cards);
+MemoryAccount AccountOf(const PlannedWorker& worker, const Cards& cards);
 // Whether the worker has the memory for the job now, if it parked these.
-bool Fits(const FleetWorker& worker, const Need& need, const Cards& cards,
+bool Fits(const PlannedWorker& worker, const Need& need, const Cards& cards,
           const JobIds& parked = {});
 // As if nobody else were there; nullopt: no account is kept.
-std::optional<MemoryNeed> NeedAlone(const FleetWorker& worker, const Need& need,
+std::optional<MemoryNeed> NeedAlone(const PlannedWorker& worker, const Need& need,
                                     const Cards& cards);
 
 }  // namespace reel::front

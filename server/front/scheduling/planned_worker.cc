@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/scheduling/fleet_worker.h"
+#include "server/front/scheduling/planned_worker.h"
 
 #include <algorithm>
 #include <set>
@@ -15,13 +15,14 @@ constexpr int kMostTried = 8;
 
 }  // namespace
 
-bool FleetWorker::Packs(const WorkShape& like, size_t jobs, int64_t rows, int64_t fill_rows) const {
+bool PlannedWorker::Packs(const WorkShape& like, size_t jobs, int64_t rows,
+                          int64_t fill_rows) const {
   if (rows > fill_rows || steps_alone.contains(like.model)) return false;
   const auto kept = together.find({like.model, like.plan});
   return kept == together.end() || jobs <= kept->second.most;
 }
 
-bool FleetWorker::SawStep(const StepSample& step) {
+bool PlannedWorker::SawStep(const StepSample& step) {
   const std::pair kind(step.model, step.plan);
   const auto kept = together.find(kind);
   if (step.left_out > 0) {
@@ -37,13 +38,13 @@ bool FleetWorker::SawStep(const StepSample& step) {
   return true;
 }
 
-void FleetWorker::SetSteps(const model::ModelCard& card) {
+void PlannedWorker::SetSteps(const model::ModelCard& card) {
   steps_alone.erase(card.name);
   if (card.steps_alone) steps_alone.insert(card.name);
   std::erase_if(together, [&](const auto& kind) { return kind.first.first == card.name; });
 }
 
-std::string_view FleetWorker::kind() const {
+std::string_view PlannedWorker::kind() const {
   const std::string_view device = info.device;
   const size_t space = device.find(' ');
   return space == std::string_view::npos ? device : device.substr(space + 1);
@@ -54,12 +55,12 @@ int NumDevices(const WorkerInfo& worker) {
   return 1 + static_cast<int>(std::count(place.begin(), place.end(), '+'));
 }
 
-bool FleetWorker::HoldsJobOf(const std::string& model) const {
+bool PlannedWorker::HoldsJobOf(const std::string& model) const {
   return std::any_of(held.begin(), held.end(),
                      [&](const auto& entry) { return entry.second.shape.model == model; });
 }
 
-absl::Duration FleetWorker::Backlog(const JobIds& without) const {
+absl::Duration PlannedWorker::Backlog(const JobIds& without) const {
   absl::Duration sum;
   for (const auto& [job, mine] : held) {
     if (!without.contains(job)) sum += mine.left;
@@ -69,7 +70,7 @@ absl::Duration FleetWorker::Backlog(const JobIds& without) const {
 
 namespace {
 
-int64_t UsableOf(const FleetWorker& worker) {
+int64_t UsableOf(const PlannedWorker& worker) {
   return static_cast<int64_t>(static_cast<double>(worker.info.memory.total) * (1 - kMemoryMargin));
 }
 
@@ -80,7 +81,7 @@ int64_t WeightsOf(const std::string& model, const Cards& cards) {
   return card == cards.end() ? 0 : card->second.weight_bytes;
 }
 
-MemoryAccount AccountOf(const FleetWorker& worker, const Cards& cards) {
+MemoryAccount AccountOf(const PlannedWorker& worker, const Cards& cards) {
   MemoryAccount account;
   account.usable = UsableOf(worker);
   if (account.usable <= 0) return {};
@@ -94,7 +95,7 @@ MemoryAccount AccountOf(const FleetWorker& worker, const Cards& cards) {
   return account;
 }
 
-bool Fits(const FleetWorker& worker, const Need& need, const Cards& cards, const JobIds& parked) {
+bool Fits(const PlannedWorker& worker, const Need& need, const Cards& cards, const JobIds& parked) {
   const MemoryAccount account = AccountOf(worker, cards);
   if (account.usable <= 0) return true;
   int64_t left = account.left();
@@ -104,7 +105,7 @@ bool Fits(const FleetWorker& worker, const Need& need, const Cards& cards, const
   return need.memory_bytes <= left;
 }
 
-std::optional<MemoryNeed> NeedAlone(const FleetWorker& worker, const Need& need,
+std::optional<MemoryNeed> NeedAlone(const PlannedWorker& worker, const Need& need,
                                     const Cards& cards) {
   const int64_t usable = UsableOf(worker);
   if (usable <= 0) return std::nullopt;

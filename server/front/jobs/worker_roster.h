@@ -17,8 +17,8 @@
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/model_card.h"
 #include "server/front/jobs/job_service.h"
-#include "server/front/scheduling/fleet_worker.h"
 #include "server/front/scheduling/job_options.h"
+#include "server/front/scheduling/planned_worker.h"
 #include "server/front/scheduling/worker_table.h"
 #include "server/front/workers/worker_pool.h"
 
@@ -61,9 +61,9 @@ class KernelsElsewhere {
 };
 
 // Confined to the dispatcher's thread, but for what is said to be thread-safe.
-class Fleet : public WorkerTable {
+class WorkerRoster : public WorkerTable {
  public:
-  explicit Fleet(const JobOptions& options);
+  explicit WorkerRoster(const JobOptions& options);
 
   void Update(const WorkerInfo& info);
   // It has lost its device and is about to end: it has no room until it is started again, and what
@@ -123,7 +123,7 @@ class Fleet : public WorkerTable {
  private:
   ServedModel Show(const std::string& model) const;
   void Publish();
-  void PublishRunning(const FleetWorker& worker);
+  void PublishRunning(const PlannedWorker& worker);
 
   std::vector<std::string> served_;
   std::set<std::string> unloaded_;

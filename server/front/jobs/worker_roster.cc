@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/worker_roster.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,13 +11,14 @@
 #include "server/errors/error.h"
 
 namespace reel::front {
-Fleet::Fleet(const JobOptions& options) : WorkerTable(options), adapters_(options.adapters) {
+WorkerRoster::WorkerRoster(const JobOptions& options)
+    : WorkerTable(options), adapters_(options.adapters) {
   for (const ModelSource& model : options.models) served_.push_back(model.load.name);
   Publish();
 }
 
-void Fleet::Update(const WorkerInfo& info) {
-  FleetWorker& worker = workers_[info.name];
+void WorkerRoster::Update(const WorkerInfo& info) {
+  PlannedWorker& worker = workers_[info.name];
   worker.info = info;
   // A list that is empty while it starts says nothing of what ModelLoaded has told.
   if (info.state == WorkerState::kStarting || info.state == WorkerState::kLost) {
@@ -36,15 +37,15 @@ void Fleet::Update(const WorkerInfo& info) {
   Publish();
 }
 
-void Fleet::MarkDying(const std::string& name) {
-  FleetWorker* worker = Find(name);
+void WorkerRoster::MarkDying(const std::string& name) {
+  PlannedWorker* worker = Find(name);
   if (worker == nullptr) return;
   worker->is_dying = true;
   for (auto& [job, held] : worker->held) held.innocent = true;
 }
 
-std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
-  FleetWorker* worker = Find(name);
+std::map<std::string, HeldJob> WorkerRoster::Lose(const std::string& name) {
+  PlannedWorker* worker = Find(name);
   if (worker == nullptr) return {};
   if (worker->info.state != WorkerState::kOut) worker->info.state = WorkerState::kLost;
   worker->loaded.clear();
@@ -56,13 +57,14 @@ std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
   return held;
 }
 
-void Fleet::SetCard(const model::ModelCard& card) {
+void WorkerRoster::SetCard(const model::ModelCard& card) {
   adapters_.PutInto(cards_[card.name] = card);
   Publish();
 }
 
-void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card, int64_t revision) {
-  if (FleetWorker* found = Find(worker)) {
+void WorkerRoster::SetLoaded(const std::string& worker, const model::ModelCard& card,
+                             int64_t revision) {
+  if (PlannedWorker* found = Find(worker)) {
     found->loaded.insert(card.name);
     found->known.erase(card.name);
     if (on_demand_.contains(card.name)) found->known.insert(card.name);
@@ -78,8 +80,8 @@ void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card, i
   Publish();
 }
 
-void Fleet::SetKnown(const std::string& worker, const model::ModelCard& card) {
-  if (FleetWorker* found = Find(worker)) {
+void WorkerRoster::SetKnown(const std::string& worker, const model::ModelCard& card) {
+  if (PlannedWorker* found = Find(worker)) {
     found->known.insert(card.name);
     found->failed.erase(card.name);
     found->calls[card.name] = card.calls;
@@ -88,21 +90,21 @@ void Fleet::SetKnown(const std::string& worker, const model::ModelCard& card) {
   Publish();
 }
 
-void Fleet::SetFailed(const std::string& worker, const ModelFailed& failed) {
-  if (FleetWorker* found = Find(worker)) {
+void WorkerRoster::SetFailed(const std::string& worker, const ModelFailed& failed) {
+  if (PlannedWorker* found = Find(worker)) {
     found->loading.erase(failed.model);
     found->failed[failed.model] = failed;
   }
   Publish();
 }
 
-void Fleet::SetServed(std::vector<std::string> models) {
+void WorkerRoster::SetServed(std::vector<std::string> models) {
   served_ = std::move(models);
   models_gone_ = true;
   Publish();
 }
 
-absl::Status Fleet::CheckServed(const std::string& model) const {
+absl::Status WorkerRoster::CheckServed(const std::string& model) const {
   const bool known = std::find(served_.begin(), served_.end(), model) != served_.end();
   if (known && !unloaded_.contains(model)) return absl::OkStatus();
   ErrorDetails details;
@@ -122,7 +124,7 @@ absl::Status Fleet::CheckServed(const std::string& model) const {
                    details);
 }
 
-void Fleet::SetUnloaded(const std::string& model, bool unloaded) {
+void WorkerRoster::SetUnloaded(const std::string& model, bool unloaded) {
   if (unloaded) {
     unloaded_.insert(model);
     models_gone_ = true;
@@ -133,9 +135,9 @@ void Fleet::SetUnloaded(const std::string& model, bool unloaded) {
   Publish();
 }
 
-void Fleet::Expect(const std::string& name, const std::string& model, int64_t revision,
-                   absl::Duration now) {
-  FleetWorker* worker = Find(name);
+void WorkerRoster::Expect(const std::string& name, const std::string& model, int64_t revision,
+                          absl::Duration now) {
+  PlannedWorker* worker = Find(name);
   if (worker == nullptr) return;
   worker->asked[model] = revision;
   worker->loading_since[model] = now;
@@ -143,7 +145,8 @@ void Fleet::Expect(const std::string& name, const std::string& model, int64_t re
   Publish();
 }
 
-bool Fleet::IsAwaited(const std::string& name, const std::string& model, int64_t revision) const {
+bool WorkerRoster::IsAwaited(const std::string& name, const std::string& model,
+                             int64_t revision) const {
   if (!CheckServed(model).ok()) return false;
   if (revision == 0) return true;
   const auto worker = workers_.find(name);
@@ -152,8 +155,8 @@ bool Fleet::IsAwaited(const std::string& name, const std::string& model, int64_t
   return asked != worker->second.asked.end() && asked->second == revision;
 }
 
-void Fleet::Unload(const std::string& name, const std::string& model, bool for_good) {
-  FleetWorker* worker = Find(name);
+void WorkerRoster::Unload(const std::string& name, const std::string& model, bool for_good) {
+  PlannedWorker* worker = Find(name);
   if (worker == nullptr) return;
   worker->loaded.erase(model);
   if (for_good) worker->known.erase(model);
@@ -162,15 +165,15 @@ void Fleet::Unload(const std::string& name, const std::string& model, bool for_g
   Publish();
 }
 
-void Fleet::Hold(const std::string& worker, const std::string& job, HeldJob held) {
-  FleetWorker* found = Find(worker);
+void WorkerRoster::Hold(const std::string& worker, const std::string& job, HeldJob held) {
+  PlannedWorker* found = Find(worker);
   if (found == nullptr) return;
   found->used[held.shape.model] = ++uses_;
   found->held[job] = std::move(held);
   PublishRunning(*found);
 }
 
-std::optional<HeldJob> Fleet::Release(const std::string& job, int attempt) {
+std::optional<HeldJob> WorkerRoster::Release(const std::string& job, int attempt) {
   for (auto& [name, worker] : workers_) {
     const auto found = worker.held.find(job);
     if (found == worker.held.end() || found->second.attempt != attempt) continue;
@@ -183,7 +186,7 @@ std::optional<HeldJob> Fleet::Release(const std::string& job, int attempt) {
   return std::nullopt;
 }
 
-absl::Status Fleet::LoadError(const std::string& model) const {
+absl::Status WorkerRoster::LoadError(const std::string& model) const {
   for (const auto& [name, worker] : workers_) {
     const auto failed = worker.failed.find(model);
     if (failed != worker.failed.end()) return failed->second.error;
@@ -191,7 +194,7 @@ absl::Status Fleet::LoadError(const std::string& model) const {
   return absl::OkStatus();
 }
 
-ServedModel Fleet::Show(const std::string& name) const {
+ServedModel WorkerRoster::Show(const std::string& name) const {
   ServedModel served;
   const model::ModelCard* card = FindCard(name);
   served.has_card = card != nullptr;
@@ -215,7 +218,7 @@ ServedModel Fleet::Show(const std::string& name) const {
   return served;
 }
 
-void Fleet::Publish() {
+void WorkerRoster::Publish() {
   changed_ = true;
   std::vector<ServedModel> models;
   for (const std::string& name : served_) models.push_back(Show(name));
@@ -232,29 +235,29 @@ void Fleet::Publish() {
   public_running_ = std::move(running);
 }
 
-void Fleet::PublishRunning(const FleetWorker& worker) {
+void WorkerRoster::PublishRunning(const PlannedWorker& worker) {
   changed_ = true;
   MutexLock lock(mutex_);
   public_running_[worker.info.name] = static_cast<int>(worker.held.size());
 }
 
-std::vector<ServedModel> Fleet::Models() const {
+std::vector<ServedModel> WorkerRoster::Models() const {
   MutexLock lock(mutex_);
   return public_models_;
 }
 
-std::vector<WorkerInfo> Fleet::Workers() const {
+std::vector<WorkerInfo> WorkerRoster::Workers() const {
   MutexLock lock(mutex_);
   return public_workers_;
 }
 
-int Fleet::Running(const std::string& worker) const {
+int WorkerRoster::Running(const std::string& worker) const {
   MutexLock lock(mutex_);
   const auto found = public_running_.find(worker);
   return found == public_running_.end() ? 0 : found->second;
 }
 
-bool Fleet::AnyReady() const {
+bool WorkerRoster::AnyReady() const {
   MutexLock lock(mutex_);
   return std::any_of(public_workers_.begin(), public_workers_.end(),
                      [](const WorkerInfo& worker) { return worker.state == WorkerState::kReady; });
