@@ -90,6 +90,30 @@ TEST_P(Files, OutliveTheServerAndSoDoesWhatNamesThem) {
   EXPECT_EQ(caller.Finish(Refining(file)).media().sha256(), killed.media().sha256());
 }
 
+TEST_P(Files, ARequestIdIsKnownLongerThanTheFileThatItsRequestNamed) {
+  Service service(GetParam(), {.step_ms = 5, .faults = kCard});
+  const std::string id = NewRequestId();
+  v1::UploadedFile file;
+  v1::Video made;
+  {
+    Caller caller(service.server());
+    file = caller.Upload(Clip(service)).file;
+    made = caller.Await(caller.Create(Refining(file), id).video.name());
+    EXPECT_EQ(made.state(), v1::VIDEO_STATE_SUCCEEDED) << made.DebugString();
+  }
+  service.ExpireFiles();
+  Caller caller(service.server());
+  EXPECT_EQ(caller.Create(Refining(file)).reason(), "FILE_NOT_FOUND");
+  EXPECT_EQ(caller.Create(Refining(file), NewRequestId()).reason(), "FILE_NOT_FOUND");
+  const Answer again = caller.Create(Refining(file), id);
+  ASSERT_TRUE(again.ok()) << again.status.error_message();
+  EXPECT_EQ(again.video.name(), made.name());
+  EXPECT_EQ(again.video.media().sha256(), made.media().sha256());
+  v1::VideoSpec other = Refining(file);
+  other.set_seed(77);
+  EXPECT_EQ(caller.Create(other, id).reason(), "REQUEST_ID_CONFLICT");
+}
+
 TEST_P(Files, WhatIsNotWholeOrNoFileIsNamedAndLeavesNothing) {
   Service service(GetParam(), {.step_ms = 5, .faults = kCard, .data = "max_file_bytes: 2000000"});
   Caller caller(service.server());

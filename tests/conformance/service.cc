@@ -48,6 +48,24 @@ void Service::Start() {
   server_ = std::make_unique<ReelServer>(setup);
 }
 
+void Service::ExpireFiles() {
+  constexpr char kMarkers[] = "/files/";
+  if (life_ == Life::kFleet) {
+    for (const std::string& key : store_->Keys()) {
+      if (key.find(kMarkers) != key.npos) store_->Remove(key);
+    }
+    return;
+  }
+  Stop(SIGTERM);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.File("data/objects"))) {
+    if (entry.path().extension() != ".facts") continue;
+    const std::string facts = folder_.Read("data/objects/" + entry.path().filename().string());
+    if (facts.find(kMarkers) == facts.npos) continue;
+    std::filesystem::remove(entry.path());
+  }
+  Start();
+}
+
 std::string Service::Config() const {
   const std::string common = absl::StrCat(
       "models { name: 'testcard' test_card { ", Milliseconds("step_time", setup_.step_ms),

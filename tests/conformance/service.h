@@ -51,6 +51,8 @@ class Service {
   void KillWorkers() {
     for (const pid_t worker : server().Children()) ::kill(worker, SIGKILL);
   }
+  // All files that were sent ahead of requests expire. A lone server is restarted.
+  void ExpireFiles();
   // Of the next start.
   void Configure(ServiceSetup setup) { setup_ = std::move(setup); }
 

@@ -81,6 +81,10 @@ std::vector<std::string> S3Server::Keys(const std::string& prefix) const {
   return keys;
 }
 
+void S3Server::Remove(const std::string& key) const {
+  std::filesystem::remove(data_ + "/objects/reel/" + key);
+}
+
 std::string S3Server::Read(const std::string& key) const {
   std::ifstream in(data_ + "/objects/reel/" + key, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

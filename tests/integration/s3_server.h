@@ -36,6 +36,8 @@ class S3Server {
   // Keys below a prefix, as they lie on its disk.
   std::vector<std::string> Keys(const std::string& prefix = "") const;
   std::string Read(const std::string& key) const;
+  // From its disk, while it runs.
+  void Remove(const std::string& key) const;
 
   static constexpr char kSecret[] = "right";
 

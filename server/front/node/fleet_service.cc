@@ -220,20 +220,24 @@ absl::Status FleetService::MayCome(const absl::Status& status) const {
   return FleetUnavailable("The servers of the fleet have not told all their models yet");
 }
 
-template <typename T>
-void FleetService::WithFiles(NewJob job, Answer<T> done,
-                             void (FleetService::*then)(NewJob, Answer<T>)) {
+void FleetService::WithFiles(NewJob job, Answer<NewJob> done) {
   const auto& conditions = job.spec.conditions;
   const bool any = std::any_of(conditions.begin(), conditions.end(),
                                [](const auto& condition) { return !condition.file.empty(); });
-  if (!any) return (this->*then)(std::move(job), std::move(done));
-  Post([this, then, job = std::move(job), done = std::move(done)](FleetNode& node) mutable {
-    node.files().Describe(std::move(job), [this, then, done = std::move(done)](
-                                              absl::StatusOr<NewJob> described) mutable {
-      if (!described.ok()) return done(described.status());
-      (this->*then)(*std::move(described), std::move(done));
-    });
+  if (!any) return done(std::move(job));
+  Post([job = std::move(job), done = std::move(done)](FleetNode& node) mutable {
+    node.files().Describe(std::move(job), std::move(done));
   });
+}
+
+template <typename T>
+void FleetService::WithFiles(NewJob job, Answer<T> done,
+                             void (FleetService::*then)(NewJob, Answer<T>)) {
+  WithFiles(std::move(job),
+            [this, then, done = std::move(done)](absl::StatusOr<NewJob> known) mutable {
+              if (!known.ok()) return done(known.status());
+              (this->*then)(*std::move(known), std::move(done));
+            });
 }
 
 void FleetService::BeginFile(const std::string& tenant, int64_t size,
@@ -244,7 +248,13 @@ void FleetService::BeginFile(const std::string& tenant, int64_t size,
 }
 
 void FleetService::CreateAll(NewJob job, Answer<Jobs> done) {
-  WithFiles(std::move(job), std::move(done), &FleetService::CreateKnown);
+  NewJob sent = job;
+  WithFiles(std::move(job), [this, sent = std::move(sent),
+                             done = std::move(done)](absl::StatusOr<NewJob> known) mutable {
+    absl::Status files = known.status();
+    CreateKnown(known.ok() ? *std::move(known) : std::move(sent), std::move(files),
+                std::move(done));
+  });
 }
 void FleetService::Validate(NewJob job, Answer<Video> done) {
   WithFiles(std::move(job), std::move(done), &FleetService::ValidateKnown);
@@ -253,13 +263,15 @@ void FleetService::Estimate(NewJob job, Answer<CostEstimate> done) {
   WithFiles(std::move(job), std::move(done), &FleetService::EstimateKnown);
 }
 
-void FleetService::CreateKnown(NewJob job, Answer<Jobs> done) {
+void FleetService::CreateKnown(NewJob job, absl::Status files, Answer<Jobs> done) {
+  if (!files.ok() && job.request_id.empty()) return done(std::move(files));
   auto call = std::make_shared<Submission::Call>();
   call->spec_hash = Sha256Hex(job.spec_sent);
   // Another number of videos is another request.
   if (job.count > 1) call->spec_hash = Sha256Hex(absl::StrCat(call->spec_hash, "*", job.count));
   job.spec_sent.clear();
   call->job = std::move(job);
+  call->files = std::move(files);
   if (call->job.request_id.empty()) {
     call->done = OrMayCome(std::move(done));
     return Begin(call);
@@ -280,7 +292,8 @@ void FleetService::Begin(const std::shared_ptr<Submission::Call>& call) {
       !job.request_id.empty() && view_.FindBinding(job.tenant, job.request_id).has_value();
   const bool lacks_store = store_.objects == nullptr && !job.spec.conditions.empty();
   const bool goes_on = job.spec.source.has_value();  // what it asks for its source tells
-  if (!options_.alone || !HasLog() || may_be_known || lacks_store || goes_on) return Submit(call);
+  const bool is_of_node = may_be_known || lacks_store || goes_on || !call->files.ok();
+  if (!options_.alone || !HasLog() || is_of_node) return Submit(call);
   jobs_->Reserve(job, [this, call](absl::StatusOr<Video> reserved) {
     if (!reserved.ok()) return call->done(reserved.status());
     call->reserved = *std::move(reserved);

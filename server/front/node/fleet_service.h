@@ -113,11 +113,14 @@ class FleetService final : public JobService, public EndJournal {
       done(std::move(answer));
     };
   }
-  // As the interface has them, of a request whose files are known.
-  void CreateKnown(NewJob job, Answer<Jobs> done);
+  // As the interface has them, of a request whose files are known. `files`: why they are not; whose
+  // request id stands for videos already needs none.
+  void CreateKnown(NewJob job, absl::Status files, Answer<Jobs> done);
   void ValidateKnown(NewJob job, Answer<Video> done);
   void EstimateKnown(NewJob job, Answer<CostEstimate> done);
-  // Looks at the files that the request names, where it names any, then goes on.
+  // Looks at the files that the request names, where it names any.
+  void WithFiles(NewJob job, Answer<NewJob> done);
+  // The same, and then goes on.
   template <typename T>
   void WithFiles(NewJob job, Answer<T> done, void (FleetService::*then)(NewJob, Answer<T>));
   void Begin(const std::shared_ptr<Submission::Call>& call);

@@ -67,6 +67,7 @@ void Submission::Create(Call call) {
   attempt->job = std::move(call.job);
   attempt->spec_hash = std::move(call.spec_hash);
   attempt->made = std::move(call.made);
+  attempt->files = std::move(call.files);
   attempt->done = std::move(call.done);
   attempt->end = ports_.clock.Monotonic() + kWayPatience;
   if (call.reserved) {
@@ -177,6 +178,7 @@ void Submission::AwaitRequest(const Shared& attempt, const Key& first) {
 }
 
 void Submission::Check(const Shared& attempt) {
+  if (!attempt->files.ok()) return Refuse(attempt, attempt->files);
   if (attempt->job.spec.source) {
     const absl::Status filled = sources_.Fill(attempt->job);
     if (!filled.ok()) return Refuse(attempt, filled);

@@ -37,6 +37,7 @@ class Submission {
     NewJob job;
     std::string spec_hash;          // of the spec as it was sent
     std::optional<Video> reserved;  // the first, by the dispatcher: all checks are done
+    absl::Status files = {};        // why its files do not serve, unless its request id is known
     // Just before `done`, with each video: whether it is this call's own, or was there before.
     absl::AnyInvocable<void(const std::string& id, bool is_new)> made;
     Answer<Jobs> done;
@@ -56,6 +57,7 @@ class Submission {
     Video video;                // the first
     bool is_new = false;        // this call has written it
     std::string reserved;       // id of the dispatcher's reservation; empty: none
+    absl::Status files;         // see Call
     bool checked = false;       // `video` is what would be written
     bool awaited_ends = false;  // of videos that are being cancelled
     std::optional<absl::StatusOr<WriteResult>> written;  // what became of RequestAlone

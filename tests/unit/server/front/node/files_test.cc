@@ -220,6 +220,39 @@ TEST_F(FilesTest, AFileGoesADayAfterItWasSentLast) {
   }));
 }
 
+TEST_F(FilesTest, AKnownRequestIdIsAnsweredAfterItsFileIsGone) {
+  for (const bool alone : {false, true}) {
+    SCOPED_TRACE(alone ? "alone" : "in a fleet");
+    Member& a = Add(alone ? "alone" : "a", false);
+    a.has_own_log = alone;
+    a.Begin();
+    const std::string clip = ClipOf(1000);
+    ASSERT_TRUE(Send(a, clip).ok());
+    a.clock.Advance(absl::Hours(20));
+    Pass(absl::Seconds(1));
+    NewJob job = Naming(a, NameOf(clip));
+    job.request_id = "once";
+    job.spec_sent = "a clip";
+    const std::string id = a.MustAsk(job)->Snapshot().id;
+    ASSERT_TRUE(Comes([&] { return a.pool.num_waiting() > 0; }));
+    a.RunToEnd(a.Take());
+    ASSERT_TRUE(Comes([&] { return a.StateOf(id) == VideoState::kSucceeded; }));
+    a.clock.Advance(absl::Hours(6));
+    Pass(absl::Seconds(1));
+    Why(a.Ask(Naming(a, NameOf(clip))), Reason::kFileNotFound);
+    const auto again = a.Ask(job);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ((*again)->Snapshot().id, id);
+    NewJob other = job;
+    other.spec_sent = "another";
+    Why(a.Ask(other), Reason::kRequestIdConflict);
+    NewJob fresh = job;
+    fresh.request_id = "twice";
+    Why(a.Ask(fresh), Reason::kFileNotFound);
+    members_.clear();
+  }
+}
+
 TEST_F(FilesTest, AFileThatIsLostIsSaidToBeGoneBeforeAnythingIsTaken) {
   Member& a = Add("a", false);
   const std::string clip = ClipOf(1000);
