@@ -3,8 +3,6 @@
 #include "model/ltx2/refined_clip.h"
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -12,133 +10,18 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "model/ltx2/conditioning.h"
 #include "model/ltx2/ltx2_generation.h"
 #include "model/pass_work.h"
 #include "model/refinement.h"
-#include "model/resolve.h"
 #include "tests/unit/model/family/kept_draft.h"
 #include "tests/unit/model/ltx/pipeline_run.h"
-#include "tests/unit/model/ltx2/film.h"
+#include "tests/unit/model/ltx2/refined_clip_fixture.h"
 
 namespace reel::model::ltx2 {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr int kFilmWidth = 192, kFilmHeight = 128, kOfALatent = 24;  // tokens of a latent frame
-
-// Colours that drift, so that neighbours are alike as in a film.
-std::shared_ptr<ConditionPixels> Drifting(int frames, int width = kFilmWidth / 2,
-                                          int height = kFilmHeight / 2) {
-  auto pixels = std::make_shared<ConditionPixels>();
-  pixels->width = width;
-  pixels->height = height;
-  pixels->num_frames = frames;
-  for (int f = 0; f < frames; ++f) {
-    for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) {
-        for (const double turn : {0.0, 2.1, 4.2}) {
-          const double value = std::sin(0.05 * x + 0.03 * y + 0.04 * f + turn);
-          pixels->rgb.push_back(static_cast<uint8_t>(127.5 + 120 * value));
-        }
-      }
-    }
-  }
-  return pixels;
-}
-
-std::shared_ptr<const ConditionSound> ToneOf(SoundFormat format, double seconds, double hertz) {
-  auto sound = std::make_shared<ConditionSound>();
-  sound->format = format;
-  const auto samples = static_cast<int64_t>(std::ceil(seconds * format.sample_rate));
-  for (int64_t i = 0; i < samples; ++i) {
-    const double second = static_cast<double>(i) / format.sample_rate;
-    const auto sample = static_cast<float>(0.3 * std::sin(6.2831853 * hertz * second));
-    sound->interleaved.insert(sound->interleaved.end(), 2, sample);
-  }
-  return sound;
-}
-
-double DecibelsOf(const at::Tensor& a, const at::Tensor& b) {
-  const double span = (b.max() - b.min()).item<double>();
-  return 20 * std::log10(span) - 10 * std::log10((a - b).square().mean().item<double>());
-}
-
-struct RefinedCase {
-  const char *name, *variant, *preset;
-};
-
-void PrintTo(const RefinedCase& one, std::ostream* out) { *out << one.name; }
-
-class Ltx2RefinedClip : public ::testing::TestWithParam<RefinedCase> {
- protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().ok()) GTEST_SKIP() << "SKIPPED: this machine lacks the device";
-    folder_ = std::make_unique<TinyFolder>(GetParam().variant, Scheduler::kStatic);
-    folder_->AddUpsampler("x2");
-    pipeline_ = LoadTiny(*folder_);
-    ASSERT_NE(pipeline_, nullptr);
-  }
-  // Resolved as the server has it.
-  GenerationSpec Spec(int frames = 17, std::optional<double> strength = std::nullopt) const {
-    GenerationSpec spec = TinySpec();
-    spec.model = "tiny";
-    spec.preset = GetParam().preset;
-    spec.width = kFilmWidth;
-    spec.height = kFilmHeight;
-    spec.num_frames = frames;
-    spec.num_inference_steps = 0;
-    spec.negative_prompt.reset();
-    spec.denoise_strength = strength;
-    Condition clip;
-    clip.kind = Condition::Kind::kVideo;
-    clip.use = Condition::Use::kRefine;
-    clip.size_bytes = 1;
-    clip.pixels = Drifting(frames);
-    spec.conditions = {clip};
-    const Resolution resolved = Resolve(spec, pipeline_->card(), {}, 1);
-    for (const FieldViolation& each : resolved.violations) {
-      ADD_FAILURE() << each.field << " " << each.description;
-    }
-    return resolved.spec;
-  }
-  GenerationSpec WithSound(GenerationSpec spec, double seconds = 0) const {
-    const double whole = spec.num_frames / spec.frame_rate;
-    Condition& clip = spec.conditions[0];
-    clip.sound = ToneOf(pipeline_->card().own_sound, seconds > 0 ? seconds : whole, 220);
-    clip.carried_sound = ToneOf(pipeline_->card().sound, seconds > 0 ? seconds : whole, 220);
-    return spec;
-  }
-  // Tokens of the clip as a whole, before any noise.
-  at::Tensor UpsampledClip(int frames) const {
-    LoadOptions options;
-    options.path = folder_->path();
-    options.dtype = "fp32";
-    const auto model = LoadLtx2Model(options, at::kCPU);
-    if (!model.ok()) ADD_FAILURE() << model.status();
-    if (!model.ok()) return {};
-    const Ops ops(test_.run);
-    PictureCondition clip;
-    clip.pixels = FramesOf(*Drifting(frames), 0, frames, at::kFloat);
-    const at::Tensor own = EncodeCondition(ops, **model, clip, Mode::kCondition).latents;
-    return PackLatents(
-        UpsampleLatents(ops, *(*model)->upsampler, (*model)->statistics, {}, own))[0];
-  }
-  Film FilmOf(const GenerationSpec& spec) { return Make(*pipeline_, spec); }
-  std::vector<std::string> NoticesOf(const GenerationSpec& spec) {
-    std::vector<std::string> codes;
-    const auto generation = ltx::Begin(*pipeline_, spec, test_.run);
-    if (generation == nullptr) return codes;
-    for (const Notice& notice : generation->text_facts().notices) codes.push_back(notice.code);
-    return codes;
-  }
-
-  const TestRun test_;
-  std::unique_ptr<TinyFolder> folder_;
-  std::unique_ptr<Pipeline> pipeline_;
-};
 
 TEST_P(Ltx2RefinedClip, IsTheStepsOfTheSecondPassAlone) {
   const GenerationSpec spec = Spec();
@@ -252,19 +135,6 @@ INSTANTIATE_TEST_SUITE_P(
                       RefinedCase{"of_2_3", "2.3", "22b-2.3-distilled-two-pass"},
                       RefinedCase{"of_2_5", "2.5", "22b-2.5-distilled-two-pass"}),
     [](const auto& given) { return std::string(given.param.name); });
-
-// The pipeline of a model that takes few tokens at a time.
-class Ltx2LongRefinedClip : public Ltx2RefinedClip {
- protected:
-  static constexpr int kClipFrames = 97, kLatents = 13;
-
-  void SetUp() override {
-    Ltx2RefinedClip::SetUp();
-    std::ofstream(folder_->path() + "/reel.json") << R"({"limits": {"max_frames": 57}})";
-    pipeline_ = LoadTiny(*folder_);
-    ASSERT_NE(pipeline_, nullptr);
-  }
-};
 
 TEST_P(Ltx2LongRefinedClip, IsMadeInWindowsThatHoldTheEndOfTheOneBefore) {
   const GenerationSpec spec = Spec(kClipFrames);
