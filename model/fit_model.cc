@@ -18,7 +18,7 @@ constexpr int64_t kAnyMemory = int64_t{1} << 50;
 
 int64_t PeakOf(const GenerationSpec& spec, const ModelCard& card) {
   const int64_t pixels = int64_t{spec.width} * spec.height * spec.num_frames;
-  return PeakMemoryOf(card.memory, PassesOf(spec, card), pixels);
+  return PeakMemoryOf(card.memory, PassesOf(spec, card), pixels, DecodeTimeOf(spec, card));
 }
 
 bool WantsPlan(const LoadOptions& options) {

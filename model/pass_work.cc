@@ -117,8 +117,14 @@ int64_t RowsTaken(int64_t rows, int64_t fill_rows) {
   return rows > fill_rows / 2 ? std::max(rows, fill_rows) : rows;
 }
 
+DecodeTime DecodeTimeOf(const GenerationSpec& resolved, const ModelCard& card) {
+  const bool in_windows =
+      RefinedClipOf(resolved) != nullptr && RefinementWindows(resolved, card).size() > 1;
+  return in_windows ? DecodeTime::kBetweenSteps : DecodeTime::kBehindSteps;
+}
+
 int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
-                     int64_t clip_pixels) {
+                     int64_t clip_pixels, DecodeTime decoded) {
   int64_t tokens = 0, rows = 0;
   for (const PassWork& pass : passes) {
     tokens = std::max(tokens, pass.tokens);
@@ -130,7 +136,10 @@ int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& pass
   const int64_t frame_pixels = int64_t{passes.back().width} * passes.back().height;
   const int64_t decode = costs.clip_pixel * clip_pixels + costs.decode_pixel * pixels +
                          costs.frame_pixel * frame_pixels;
-  return costs.job + costs.token * tokens + std::max(costs.step_row * rows, decode);
+  const int64_t step = costs.step_row * rows;
+  const int64_t work =
+      decoded == DecodeTime::kBetweenSteps ? step + decode : std::max(step, decode);
+  return costs.job + costs.token * tokens + work;
 }
 
 int LeastSide(std::string_view preset, const ModelCard& card) {

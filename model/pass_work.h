@@ -53,10 +53,14 @@ const PassWork& LargestOf(const std::vector<PassWork>& passes);
 // step.
 int64_t RowsTaken(int64_t rows, int64_t fill_rows);
 
+// When a clip is decoded. Between steps what the decoder keeps is on the device during steps, too.
+enum class DecodeTime { kBehindSteps, kBetweenSteps };
+DecodeTime DecodeTimeOf(const GenerationSpec& resolved, const ModelCard& card);
+
 // The peak device memory of a job with these passes, at least one, for a clip with so many pixels
 // in all frames.
 int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
-                     int64_t clip_pixels);
+                     int64_t clip_pixels, DecodeTime decoded = DecodeTime::kBehindSteps);
 
 // The shortest side of a video, in pixels, with which every pass of this preset has the model's
 // least side. An unknown preset is one plain pass.

@@ -32,6 +32,9 @@ class Generation {
   virtual ~Generation() = default;
   virtual int step() const = 0;
   virtual int num_steps() const = 0;
+  // Whether DecodeNext has a piece for it: behind the last step, or before that of a video whose
+  // first frames no later step changes.
+  virtual bool has_frames() const { return step() >= num_steps(); }
   // The rows that its next step adds to a batch.
   virtual int64_t rows() const = 0;
   virtual int64_t device_bytes() const = 0;
@@ -120,7 +123,8 @@ class Pipeline {
                                            const kernels::Execution& run) = 0;
   // Decodes the next piece of frames into the sink, which has room; true after the last one. The
   // pieces equal a whole decode. All sound comes first, in a piece without frames, if the sink
-  // takes it.
+  // takes it. Before the last step it may make no frame and return false: `has_frames` tells when
+  // there are more.
   virtual absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                           const kernels::Execution& run) = 0;
   // Since the previous call.

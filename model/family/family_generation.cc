@@ -25,7 +25,9 @@ absl::Status FamilyGeneration::Move(at::Device where) {
 }
 
 absl::Status FamilyGeneration::Park(bool to_host) {
-  return to_host ? Move(at::kCPU) : absl::OkStatus();
+  if (!to_host) return absl::OkStatus();
+  frames_.reset();
+  return Move(at::kCPU);
 }
 
 absl::Status FamilyGeneration::Resume() { return Move(device); }

@@ -22,15 +22,21 @@ class FamilyGeneration : public Generation {
  public:
   int step() const final { return steps_before + pass().done; }
   int num_steps() const final { return steps_before + pass().all + later_steps(); }
+  bool has_frames() const final {
+    return Generation::has_frames() || latents_that_stay() > latents_decoded_;
+  }
   int64_t device_bytes() const final;
   // Moves to the host's memory and back, bit for bit; on a CPU nothing moves. A decoder's state is
-  // not moved: a generation is parked before it decodes, or not at all.
+  // not moved but dropped: frames that were pushed are made once more, and not pushed again.
   absl::Status Park(bool to_host) final;
   absl::Status Resume() final;
 
   // Steps of the current pass, and of all later passes.
   virtual PassSteps pass() const = 0;
   virtual int later_steps() const { return 0; }
+  // Of a generation that can step: so many of its first latents, which StartDecode's source takes,
+  // are not changed by the steps that are left, and its sound is known.
+  virtual int64_t latents_that_stay() const { return 0; }
   // Stops before the passes that are planned behind its own.
   bool is_draft() const { return spec.stop_after_pass.has_value(); }
   // Starts the check that all latents moved by a step are finite, each kind of them.
@@ -66,6 +72,8 @@ class FamilyGeneration : public Generation {
   std::optional<FiniteCheck> unchecked_;  // of the latest step, not yet read
   bool sounded_ = false;                  // its sound is decoded
   FrameSourcePtr frames_;                 // once it decodes
+  int64_t frames_pushed_ = 0;
+  int64_t latents_decoded_ = 0;  // all that stayed, when the decoder had no frame for lack of more
   bool decoded_ = false;
   // The last results of Latents and SoundLatents.
   mutable at::Tensor host_latents_, host_sound_latents_;

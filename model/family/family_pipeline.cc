@@ -12,6 +12,7 @@
 #include "model/bridge/torch_guard.h"
 #include "model/family/made_passes.h"
 #include "model/frames/frame_output.h"
+#include "model/frames/later_frames.h"
 #include "model/frames/small_picture.h"
 #include "model/pass_work.h"
 
@@ -233,19 +234,30 @@ absl::StatusOr<bool> FamilyPipeline::DecodeNext(Generation& generation, FrameSin
     if (mine.decoded_) {
       return absl::FailedPreconditionError("the generation has already been decoded");
     }
+    // Of a step that a later one was to wait for.
+    if (mine.unchecked_.has_value()) {
+      REEL_RETURN_IF_ERROR(std::exchange(mine.unchecked_, std::nullopt)->Wait());
+    }
     const Ops ops(run);
     if (sink.TakesSound() && !mine.sounded_) {
       REEL_RETURN_IF_ERROR(PushSound(mine, ops, sink));
       mine.sounded_ = true;
       return false;
     }
-    if (mine.frames_ == nullptr) mine.frames_ = StartDecode(mine, ops);
+    if (mine.frames_ == nullptr) {
+      mine.frames_ = WithoutFirst(mine.frames_pushed_, StartDecode(mine, ops));
+    }
     Frames frames = mine.frames_->Next(ops);
+    if (frames.none()) {
+      mine.latents_decoded_ = mine.latents_that_stay();
+      return false;
+    }
     const FileSize size = FileSizeOf(mine.spec, card_);
     if (frames.x.size(4) != size.width || frames.x.size(3) != size.height) {
       frames.x = Scaled(frames.x, size.width, size.height);
     }
     REEL_RETURN_IF_ERROR(PushFrames(ops, frames.x, sink));
+    mine.frames_pushed_ += frames.x.size(2);
     mine.decoded_ = frames.last;
     if (mine.decoded_) mine.frames_.reset();
     return frames.last;

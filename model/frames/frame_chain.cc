@@ -39,6 +39,7 @@ class Slices : public FrameSource {
   Frames Next(const Ops& ops) override {
     if (begin_ == end_) {
       piece_ = input_->Next(ops);
+      if (piece_.none()) return {};
       begin_ = 0;
       end_ = piece_.x.size(2);
     }
@@ -69,6 +70,7 @@ class TimeConv : public FrameSource {
   Frames Next(const Ops& ops) override {
     for (;;) {
       const Frames piece = input_->Next(ops);
+      if (piece.none()) return {};
       // The first frame is repeated before the clip, the last one after it.
       const int64_t kept = kept_.defined() ? kLookBack : 0;
       const PaddedFrames ends = {{}, kept == 0 ? 1 : 0, piece.last ? 1 : 0};
@@ -96,7 +98,10 @@ class Mapped : public FrameSource {
  public:
   Mapped(FrameSourcePtr input, MapFrames map) : input_(std::move(input)), map_(std::move(map)) {}
 
-  Frames Next(const Ops& ops) override { return map_(ops, input_->Next(ops)); }
+  Frames Next(const Ops& ops) override {
+    const Frames piece = input_->Next(ops);
+    return piece.none() ? piece : map_(ops, piece);
+  }
 
  private:
   FrameSourcePtr input_;

@@ -13,10 +13,11 @@ class LaterFrames final : public FrameSource {
 
   Frames Next(const Ops& ops) override {
     Frames frames = source_->Next(ops);
-    while (left_ >= frames.x.size(2) && !frames.last) {
+    while (!frames.none() && left_ >= frames.x.size(2) && !frames.last) {
       left_ -= frames.x.size(2);
       frames = source_->Next(ops);
     }
+    if (frames.none()) return frames;
     frames.x = frames.x.slice(2, std::exchange(left_, 0));
     return frames;
   }

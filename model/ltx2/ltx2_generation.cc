@@ -26,6 +26,12 @@ int Ltx2Generation::later_steps() const {
   return goes_on() ? second_pass->schedule.steps() : 0;
 }
 
+// The model's own sound is whole behind the last window only, and comes before all frames.
+int64_t Ltx2Generation::latents_that_stay() const {
+  if (!refined || (spec.sound.value_or(true) && !refined->knows_sound)) return 0;
+  return LatentsThatStay(*this);
+}
+
 at::Tensor Ltx2Generation::PictureLatents() const {
   if (refined) return RefinedPictures(*this).to(device);
   return UnpackLatents(state.latents.video.slice(1, 0, sizes.video.tokens()), sizes.video);

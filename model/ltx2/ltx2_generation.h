@@ -36,6 +36,7 @@ class Ltx2Generation final : public FamilyGeneration {
   int later_steps() const override;
   int64_t rows() const override;
   int64_t adapter_ranks() const override { return RanksOf(state.adapters); }
+  int64_t latents_that_stay() const override;
   int64_t audio_tokens() const override { return sizes.audio; }
   TextFacts text_facts() const override { return texts; }
   FiniteCheck CheckLatents() const override {

@@ -139,6 +139,12 @@ class Ltx2Pipeline final : public FamilyPipeline {
   }
 
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override {
+    if (Mine(generation).refined) {
+      at::Generator unused = at::detail::createCPUGenerator(0);
+      const at::Tensor like = RefinedMiddle(Mine(generation)).to(model_->device, model_->dtype);
+      return model_->decoder.DecodeFrom(ops, RefinedSource(*model_, Mine(generation)), like,
+                                        {{}, 0, unused});
+    }
     const at::Tensor own = generation.PictureLatents();
     const at::Tensor whole = Behind(Mine(generation).held.before, own);
     const int64_t unseen = (whole.size(2) - own.size(2)) * model_->vae_config.temporal_compression;

@@ -69,6 +69,32 @@ RefinedClip NextWindow(const Ltx2Generation& mine) {
   return clip;
 }
 
+// One of the latents that stay, where it lies.
+at::Tensor LatentThatStays(const Ltx2Generation& mine, int64_t index) {
+  const RefinedClip& clip = *mine.refined;
+  if (index < clip.pictures_made) return clip.pictures.narrow(kInTime, index, 1);
+  return UnpackLatents(mine.state.latents.video, mine.sizes.video)
+      .narrow(kInTime, index - clip.windows[clip.window].begin, 1);
+}
+
+class LatentsThatCome final : public FrameSource {
+ public:
+  LatentsThatCome(const Ltx2Model& model, const Ltx2Generation& mine)
+      : model_(model), mine_(mine) {}
+
+  Frames Next(const Ops&) override {
+    if (next_ == LatentsThatStay(mine_)) return {};
+    const at::Tensor latents = Upload(LatentThatStays(mine_, next_++), model_.device);
+    return {model_.statistics.Denormalize(latents).to(model_.dtype),
+            next_ == mine_.refined->windows.back().end};
+  }
+
+ private:
+  const Ltx2Model& model_;
+  const Ltx2Generation& mine_;
+  int64_t next_ = 0;
+};
+
 std::vector<HeldPiece> HeldSound(const RefinedClip& clip) {
   const Stretch& place = clip.sound_windows[clip.window];
   const int64_t end = std::min(clip.sound_made, place.end);
@@ -122,6 +148,7 @@ bool EncodeRefined(const Ops& ops, const Ltx2Model& model, Ltx2Generation& mine)
   }
   for (const HeldPiece& piece : mine.held.sound) clip.sound_made = piece.values.size(kInTime);
   PutPieces(mine.held.sound, clip.sound);
+  clip.knows_sound = clip.carried_sound != nullptr || clip.sound_made >= clip.sound.size(kInTime);
   clip.pictures =
       UpsampleLatents(ops, *model.upsampler, model.statistics, {}, at::cat(clip.encoded, kInTime))
           .cpu();
@@ -175,6 +202,15 @@ at::Tensor RefinedMiddle(const Ltx2Generation& mine) {
   if (middle < place.begin || middle >= place.end) return clip.pictures.narrow(kInTime, middle, 1);
   return UnpackLatents(mine.state.latents.video, mine.sizes.video)
       .narrow(kInTime, middle - place.begin, 1);
+}
+
+int64_t LatentsThatStay(const Ltx2Generation& mine) {
+  const RefinedClip& clip = *mine.refined;
+  return mine.ready && mine.state.is_done() ? clip.windows[clip.window].end : clip.pictures_made;
+}
+
+FrameSourcePtr RefinedSource(const Ltx2Model& model, const Ltx2Generation& mine) {
+  return std::make_unique<LatentsThatCome>(model, mine);
 }
 
 at::Tensor RefinedSound(const Ltx2Generation& mine) {

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "model/bridge/ops.h"
+#include "model/frames/frame_source.h"
 #include "model/generation_spec.h"
 #include "model/held_stretch.h"
 #include "model/ltx2/ltx2_model.h"
@@ -31,6 +32,7 @@ struct RefinedClip {
   // held, and stay.
   at::Tensor pictures, sound;
   int64_t pictures_made = 0, sound_made = 0;
+  bool knows_sound = false;  // the film's is not the model's, from the first window on
 
   size_t windows_left() const { return windows.size() - window - 1; }
 };
@@ -54,5 +56,11 @@ at::Tensor RefinedPictures(const Ltx2Generation& generation);
 at::Tensor RefinedSound(const Ltx2Generation& generation);
 // The frame in the clip's middle alone, where it lies.
 at::Tensor RefinedMiddle(const Ltx2Generation& generation);
+
+// So many of the clip's first latents stay as they are.
+int64_t LatentsThatStay(const Ltx2Generation& generation);
+// Those, one at a time, as the decoder takes them; none while the next one is not made. Borrows
+// both.
+FrameSourcePtr RefinedSource(const Ltx2Model& model, const Ltx2Generation& generation);
 
 }  // namespace reel::model::ltx2

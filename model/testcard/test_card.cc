@@ -41,6 +41,7 @@ class TestCardGeneration final : public Generation {
         picture(SubjectOf(spec), *spec.seed, size.width, size.height),
         frames_bytes(memory),
         passes_(PassesOf(resolved, card)),
+        frames_made_(FramesMade(resolved, card)),
         state_bytes_(options.memory.per_token * tokens()),
         state_(std::move(memory)) {}
 
@@ -49,6 +50,15 @@ class TestCardGeneration final : public Generation {
     int steps = 0;
     for (const PassWork& pass : passes_) steps += pass.steps;
     return steps;
+  }
+  bool has_frames() const override {
+    return Generation::has_frames() || (!frames_made_.empty() && frames_made() > frames_done);
+  }
+  // That no later step changes, of a clip that is refined; of other videos all.
+  int frames_made() const {
+    if (frames_made_.empty() || Generation::has_frames()) return spec.num_frames;
+    const auto windows = static_cast<size_t>(steps_done / passes_.front().steps);
+    return windows == 0 ? 0 : frames_made_[windows - 1];
   }
   int64_t rows() const override {
     int steps = 0;
@@ -90,7 +100,18 @@ class TestCardGeneration final : public Generation {
   CountedBytes frames_bytes;  // from its first frame on
 
  private:
+  // Behind each window of a clip that is refined; of others nothing.
+  static std::vector<int> FramesMade(const GenerationSpec& resolved, const ModelCard& card) {
+    std::vector<int> frames;
+    if (RefinedClipOf(resolved) == nullptr) return frames;
+    for (const Stretch& window : RefinementWindows(resolved, card)) {
+      frames.push_back(static_cast<int>(window.end - 1) * card.temporal_multiple + 1);
+    }
+    return frames;
+  }
+
   const std::vector<PassWork> passes_;
+  const std::vector<int> frames_made_;
   int64_t state_bytes_;
   CountedBytes state_;
   bool on_host_ = false;
@@ -238,8 +259,9 @@ class TestCard final : public Pipeline {
       REEL_RETURN_IF_ERROR(sink.PushSamples({kHumFormat, sound}));
       return false;
     }
-    const int left = mine.spec.num_frames - mine.frames_done;
+    const int left = mine.frames_made() - mine.frames_done;
     const int count = std::min(mine.frames_done == 0 ? 1 : kFramesPerPiece, left);
+    if (count == 0) return false;
     absl::SleepFor(count * options_.decode_time_per_frame);
     std::vector<std::byte> frames;
     for (int i = 0; i < count; ++i) {

@@ -62,7 +62,9 @@ class Resnet : public FrameSource {
   }
 
   Frames Next(const Ops& ops) override {
-    Frames h = WithNoise(branch_->Next(ops), noise_.second, resnet_.noise_scale2);
+    Frames h = branch_->Next(ops);
+    if (h.none()) return h;
+    h = WithNoise(std::move(h), noise_.second, resnet_.noise_scale2);
     h.residual = pending_.Take(h.x.size(2));
     if (resnet_.changes_channels()) {
       h.residual = ByFrame(h.residual,
@@ -93,6 +95,7 @@ class Upsample : public FrameSource {
 
   Frames Next(const Ops& ops) override {
     Frames h = branch_->Next(ops);
+    if (h.none()) return h;
     if (residual_) h.residual = pending_.Take(h.x.size(2));
     const bool at_start = std::exchange(at_start_, false);
     if (stride_t_ == 2 && stride_s_ == 2) {

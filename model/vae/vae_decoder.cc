@@ -110,18 +110,24 @@ void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
 
 FrameSourcePtr VaeDecoder::Decode(const Ops& ops, const at::Tensor& latents,
                                   const DecodeInputs& inputs, const RowPart* part) const {
+  return DecodeFrom(ops, LatentSource(latents, inputs.pieces.early), latents, inputs, part);
+}
+
+FrameSourcePtr VaeDecoder::DecodeFrom(const Ops& ops, FrameSourcePtr latents,
+                                      const at::Tensor& like, const DecodeInputs& inputs,
+                                      const RowPart* part) const {
   const DecodePieces& pieces = inputs.pieces;
   Build build = {.ops = ops,
                  .noise = inputs.noise,
                  .time = {},
-                 .options = latents.options(),
-                 .height = part == nullptr ? latents.size(3) : part->all,
-                 .width = latents.size(4),
+                 .options = like.options(),
+                 .height = part == nullptr ? like.size(3) : part->all,
+                 .width = like.size(4),
                  .part = part == nullptr ? Part() : Part(*part),
-                 .chain = LatentSource(latents, pieces.early)};
+                 .chain = std::move(latents)};
   ResnetModulation head;
   if (is_conditioned()) {
-    build.time = at::full({1}, inputs.time, latents.options()) * time_multiplier_;
+    build.time = at::full({1}, inputs.time, like.options()) * time_multiplier_;
     const at::Tensor rows =
         (*time_)(ops, build.time).unflatten(1, {2, -1}) + scale_shift_table_.unsqueeze(0);
     const auto row = [&rows](int64_t i) {

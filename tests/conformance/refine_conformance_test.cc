@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/conformance/caller.h"
@@ -18,6 +19,7 @@ namespace reel::tests {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr char kCard[] = " pictures: true sound: true";
 
@@ -87,6 +89,38 @@ TEST_P(Refinement, OutlivesItsWorkerAndItsServer) {
   const v1::Video video = caller.Await(name);
   EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.DebugString();
   EXPECT_EQ(video.media().sha256(), undisturbed);
+}
+
+// Three windows of two steps, the first of which ends long before the last.
+TEST_P(Refinement, ItsFramesLeaveBetweenItsWindowsAndAreThoseOfEveryOtherRun) {
+  Service service(GetParam(), {.step_ms = 400, .faults = kCard});
+  v1::GenerateVideoRequest request;
+  *request.mutable_spec() = Refining(Clip(service));
+  request.mutable_spec()->set_num_frames(601);
+  Calls calls = service.Connect();
+  int steps_at_first = -1, steps = 0;
+  const auto note = [&](const v1::VideoEvent& event) {
+    if (event.has_progress()) steps = event.progress().step();
+    if (event.has_media() && steps_at_first < 0) steps_at_first = steps;
+    return true;
+  };
+  const StreamResult undisturbed = calls.Generate(request, note);
+  ASSERT_TRUE(undisturbed.status.ok()) << undisturbed.status.error_message();
+  EXPECT_THAT(undisturbed.faults, IsEmpty());
+  EXPECT_EQ(undisturbed.finished.stats().full_steps(), 6);
+  EXPECT_GE(steps_at_first, 2);
+  EXPECT_LE(steps_at_first, 4);
+  EXPECT_EQ(undisturbed.restarts, 0);
+  // Killed once bytes have left.
+  bool is_killed = false;
+  const StreamResult killed = calls.Generate(request, [&](const v1::VideoEvent& event) {
+    if (event.has_media() && !std::exchange(is_killed, true)) service.KillWorkers();
+    return true;
+  });
+  ASSERT_TRUE(killed.status.ok()) << killed.status.error_message();
+  EXPECT_THAT(killed.faults, IsEmpty());
+  EXPECT_EQ(killed.restarts, 1);
+  EXPECT_TRUE(killed.file == undisturbed.file);
 }
 
 TEST_P(Refinement, TellsWhatItCutsAndFailsOnceForAClipThatIsNone) {

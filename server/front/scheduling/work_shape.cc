@@ -40,7 +40,8 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
     shape.condition_pixels += int64_t{clip.width} * clip.height * frames - last.width * last.height;
   }
   shape.streamed_bytes = card.streamed_bytes;
-  shape.memory_formula = model::PeakMemoryOf(card.memory, shape.passes, shape.frame_pixels);
+  shape.memory_formula = model::PeakMemoryOf(card.memory, shape.passes, shape.frame_pixels,
+                                             model::DecodeTimeOf(resolved, card));
   return shape;
 }
 

@@ -97,7 +97,7 @@ void Engine::Impl::CarryOut(ReorderJob& command) {
 void Engine::Impl::CarryOut(ParkJob& command) {
   HeldJob* job = jobs_.Find(command.job);
   // After its last step parking would free nothing.
-  if (job == nullptr || job->phase > Phase::kDenoise) return;
+  if (job == nullptr || (job->phase > Phase::kDenoise && !job->has_steps_left())) return;
   if (job->in_step) {
     // If it is alone in the step and keeps its memory, the step can be suspended with it.
     const bool stays = !command.to_host && under_way_->batch.jobs.size() == 1;

@@ -113,8 +113,7 @@ class Engine::Impl {
 
   // Pieces. Each ends with the job further on, waiting, or gone.
   bool MoveOne();
-  // Until a job can move again.
-  void Rest();
+  void Rest();  // until a job can move again
   static Turns::Beside BesideOf(const HeldJob* piece, const Batch& batch);
   static absl::Duration LastStepOf(const Batch& batch);
   static bool IsUnderWay(const Batch& batch);
@@ -136,6 +135,7 @@ class Engine::Impl {
   void ReportPiece(HeldJob& job, model::Stage stage, absl::Duration took, bool timed);
   void MakePreview(HeldJob& job);
   void Decode(HeldJob& job);
+  absl::Status PrepareDecode(HeldJob& job);  // begins its file, takes its state, at their times
   absl::Status StartDecoding(HeldJob& job);
   // All frames are with the encoder, which will end the job.
   void StartEncoding(HeldJob& job);

@@ -133,7 +133,7 @@ absl::Status Engine::Impl::StartDecoding(HeldJob& job) {
   job.file_end = std::make_shared<FileEnd>(events_);
   job.encoder = std::make_unique<VideoEncoder>(
       std::move(options),
-      [this, ref = job.ref, end = job.file_end, keeps = job.state && !job.spec.stop_after_pass](
+      [this, ref = job.ref, end = job.file_end, keeps = KeepsFile(job.spec)](
           int64_t offset, std::string bytes, bool fragment_end) {
         if (keeps) end->Keep(bytes);
         Report(ref, JobMedia{offset, std::move(bytes), fragment_end});
@@ -142,20 +142,26 @@ absl::Status Engine::Impl::StartDecoding(HeldJob& job) {
       [end = job.file_end](const absl::StatusOr<EncodedFile>& file) {
         end->Complete(file, SteadyNow());
       });
+  return absl::OkStatus();
+}
+
+absl::Status Engine::Impl::PrepareDecode(HeldJob& job) {
+  const bool ends = !job.has_steps_left() && !std::exchange(job.told_decoding, true);
+  if (ends) REEL_RETURN_IF_ERROR(TakeState(job));
+  if (job.encoder == nullptr) {
+    REEL_RETURN_IF_ERROR(StartDecoding(job));
+    job.times_decode = samples_.TakeStage(SteadyNow());
+  }
   const int steps = job.generation->num_steps();
-  Report(job.ref, JobProgress{job.sounds ? Stage::kSound : Stage::kDecode, steps, steps});
+  // While there are steps left it denoises.
+  if (ends) Report(job.ref, JobProgress{job.sounds ? Stage::kSound : Stage::kDecode, steps, steps});
   return absl::OkStatus();
 }
 
 void Engine::Impl::Decode(HeldJob& job) {
-  if (job.encoder == nullptr) {
-    absl::Status status = TakeState(job);
-    if (status.ok()) status = StartDecoding(job);
-    if (!status.ok()) {
-      Blame(job, status, true);
-      return;
-    }
-    job.times_decode = samples_.TakeStage(SteadyNow());
+  if (const absl::Status status = PrepareDecode(job); !status.ok()) {
+    Blame(job, status, true);
+    return;
   }
   const Stage stage = job.sounds ? Stage::kSound : Stage::kDecode;
   kernels::KernelCounters counters;
@@ -179,11 +185,11 @@ void Engine::Impl::Decode(HeldJob& job) {
     if (!job.encoder->done()) Blame(job, last.status(), true);
     return;
   }
-  if (std::exchange(job.sounds, false)) {
+  if (std::exchange(job.sounds, false) && job.told_decoding) {
     const int steps = job.generation->num_steps();
     Report(job.ref, JobProgress{Stage::kDecode, steps, steps});
   }
-  if (*last) StartEncoding(job);
+  *last ? StartEncoding(job) : job.ChoosePhase();
 }
 
 void Engine::Impl::StartEncoding(HeldJob& job) {

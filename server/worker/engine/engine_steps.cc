@@ -189,7 +189,7 @@ void Engine::Impl::AfterStep(HeldJob& job) {
   job.tally.StepsDone(step, job.generation->reused_steps());
   const int every = job.spec.preview.every_steps;
   job.preview_due = every > 0 && step % every == 0;
-  if (step >= job.generation->num_steps()) job.phase = Phase::kDecode;
+  job.ChoosePhase();
   Report(job.ref, JobProgress{Stage::kDenoise, step, job.generation->num_steps()});
 }
 

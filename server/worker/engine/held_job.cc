@@ -13,6 +13,12 @@ bool HeldJob::CanMove() const {
   return phase != Phase::kDecode || encoder == nullptr || encoder->HasRoom();
 }
 
+void HeldJob::ChoosePhase() {
+  const bool may_wait = !has_steps_left();
+  const bool has_room = encoder == nullptr || encoder->HasRoom();
+  phase = generation->has_frames() && (has_room || may_wait) ? Phase::kDecode : Phase::kDenoise;
+}
+
 model::RunPart HeldJob::waits_in() const {
   if (parked) return model::RunPart::kParked;
   if (conditions != nullptr && !conditions->done()) return model::RunPart::kConditions;

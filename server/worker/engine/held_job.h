@@ -50,8 +50,9 @@ struct HeldJob {
   StateWriter state;                  // of what it leaves, from its decode on; null: nothing
   std::shared_ptr<FileEnd> file_end;  // from the first frames on; shared with the encoder's thread
   std::unique_ptr<VideoEncoder> encoder;
-  bool sounds = false;     // the next piece of its decode is its sound
-  model::TextFacts texts;  // once it can step
+  bool sounds = false;         // the next piece of its decode is its sound
+  bool told_decoding = false;  // it has no steps left, and its owner knows
+  model::TextFacts texts;      // once it can step
   JobTally tally;
   model::RunClock clock;
   absl::Duration last_step;  // zero before the first
@@ -63,6 +64,12 @@ struct HeldJob {
   bool GoesBefore(const HeldJob& other) const {
     return std::pair(order_key, arrival) < std::pair(other.order_key, other.arrival);
   }
+  bool has_steps_left() const {
+    return generation != nullptr && generation->step() < generation->num_steps();
+  }
+  // Behind a step or a piece of frames: the next one of frames where it can make one, but a step
+  // while its encoder has no room.
+  void ChoosePhase();
   // The part of its time while none of its pieces runs.
   model::RunPart waits_in() const;
   int64_t rows() const { return generation == nullptr ? planned_rows : generation->rows(); }

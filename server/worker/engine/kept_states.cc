@@ -70,6 +70,10 @@ bool KeepsBytesOfConditions(const model::GenerationSpec& spec) {
   return spec.keep_state.value_or(false) && spec.stop_after_pass.has_value();
 }
 
+bool KeepsFile(const model::GenerationSpec& spec) {
+  return spec.keep_state.value_or(false) && !spec.stop_after_pass.has_value();
+}
+
 absl::Status TakeState(HeldJob& job) {
   if (!job.spec.keep_state.value_or(false)) return absl::OkStatus();
   REEL_ASSIGN_OR_RETURN(model::PassState made, job.pipeline->State(*job.generation));

@@ -31,7 +31,10 @@ void TellRetake(HeldJob& job);
 // A draft's state has them, since later passes encode the conditions anew.
 bool KeepsBytesOfConditions(const model::GenerationSpec& spec);
 
-// Takes the state that the job is to leave, between its last step and its decode.
+// What a job leaves has its file, too; a draft's is made anew.
+bool KeepsFile(const model::GenerationSpec& spec);
+
+// Takes the state that the job is to leave, behind its last step.
 absl::Status TakeState(HeldJob& job);
 
 }  // namespace reel::worker

@@ -51,6 +51,13 @@ TEST(PeakMemoryOf, IsThatOfTheLargestPassOrOfTheDecodeWhicheverIsMore) {
   EXPECT_EQ(PeakMemoryOf({}, passes, 100), 0);
 }
 
+TEST(PeakMemoryOf, AddsTheDecodeToTheStepWhereOneComesBetweenTheOther) {
+  const std::vector<PassWork> passes = {{.width = 6, .height = 4, .tokens = 10, .rows = 30}};
+  const MemoryCosts costs = {.step_row = 2, .frame_pixel = 7};
+  EXPECT_EQ(PeakMemoryOf(costs, passes, 0), 7 * 24);
+  EXPECT_EQ(PeakMemoryOf(costs, passes, 0, DecodeTime::kBetweenSteps), 2 * 30 + 7 * 24);
+}
+
 TEST(PeakMemoryOf, KnowsOfCallsOneAfterTheOtherAndOfDecodesOfOneLatentAtATime) {
   const std::vector<PassWork> passes = {{.tokens = 10, .rows = 40},
                                         {.width = 6, .height = 4, .tokens = 25, .rows = 25}};

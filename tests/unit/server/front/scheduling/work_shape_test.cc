@@ -27,8 +27,12 @@ TEST(WorkShape, HasTheStepsAndTheFramesOfAClipThatIsRefined) {
   EXPECT_EQ(shape.steps(), 2) << "of the second pass alone, below that noise";
   EXPECT_EQ(shape.rows(), 16 * 24 * 16);
   EXPECT_EQ(shape.condition_pixels, int64_t{384} * 256 * 121);
+  card.memory = {.step_row = 1, .frame_pixel = 1};
+  EXPECT_EQ(ShapeOf(spec, card, "auto").memory_formula, 768 * 512) << "steps, then the decode";
   spec.num_frames = 481;
-  EXPECT_EQ(ShapeOf(spec, card, "auto").steps(), 4) << "of two windows";
+  const WorkShape windows = ShapeOf(spec, card, "auto");
+  EXPECT_EQ(windows.steps(), 4) << "of two windows";
+  EXPECT_EQ(windows.memory_formula, 768 * 512 + windows.rows()) << "frames leave between them";
 }
 
 TEST(WorkShape, OfAReferenceCountsItsTokensInEveryStepAndItsFramesForTheEncoder) {

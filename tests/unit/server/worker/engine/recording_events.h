@@ -69,6 +69,9 @@ class RecordingEvents : public EngineEvents, private WatchedValues {
     MutexLock lock(mutex_);
     return answered_.count(revision) != 0;
   }
+  bool WaitForFragments(const std::string& job, int fragments) {
+    return Wait([&] { return fragments_[job] >= fragments; });
+  }
   bool WaitForParked(const std::string& job) {
     return Wait([&] { return parked_.count(job) != 0; });
   }
