@@ -37,6 +37,7 @@ bool HasNoResult(FleetPhase phase) { return HasEnded(phase) && phase != FleetPha
 
 Fates FatesOf(FleetView& view, const std::vector<FleetView::Key>& keys, absl::Time now) {
   Fates fates;
+  int ending = 0;
   for (const FleetView::Key& key : keys) {
     const std::optional<ViewVideo> known = view.FindVideo(key);
     // It may have become a trace since.
@@ -47,11 +48,12 @@ Fates FatesOf(FleetView& view, const std::vector<FleetView::Key>& keys, absl::Ti
       continue;
     }
     if (HasNoResult(known ? known->job.phase : trace->phase)) ++fates.without_result;
-    if (known && known->live() && known->job.wish) ++fates.ending;
+    if (known && known->live() && known->job.wish) ++ending;
     if (!known || known->gone(now)) continue;
     fates.locked |= known->facts.locked;
     fates.shown.push_back(key);
   }
+  fates.end_soon = ending > 0 && fates.without_result + ending == static_cast<int>(keys.size());
   return fates;
 }
 

@@ -37,7 +37,7 @@ class RequestTurns {
 struct Fates {
   int unknown = 0;                    // neither the video nor a trace of it is there
   int without_result = 0;             // they ended so
-  int ending = 0;                     // they are about to: their end is wished for
+  bool end_soon = false;              // all live ones are being cancelled, no other has a result
   bool locked = false;                // one is sealed with a key that is not here
   std::vector<FleetView::Key> shown;  // those that can be asked for
 };

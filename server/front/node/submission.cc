@@ -22,8 +22,7 @@ using Outcome = WriteResult::Outcome;
 constexpr absl::Duration kWayPatience = absl::Seconds(10);
 // Who has bound a request id writes its video next.
 constexpr absl::Duration kUntilRequested = absl::Seconds(1);
-// What is left of the way when a wait for the ends of cancelled videos is given up.
-constexpr absl::Duration kForAnAnswer = absl::Seconds(1);
+constexpr absl::Duration kForAnAnswer = absl::Seconds(1);  // when such a wait is given up
 // Each is another who was quicker.
 constexpr int kMostRounds = 8;
 constexpr int kMostOpen = 4096;
@@ -150,12 +149,11 @@ Submission::Bound Submission::Join(const Shared& attempt) {
     AwaitRequest(attempt, {tenant, binding->video});
     return Bound::kWaits;
   }
-  if (fates.ending > 0 && fates.without_result + fates.ending == attempt->job.count &&
-      !std::exchange(attempt->awaited_ends, true)) {
+  if (fates.end_soon && !std::exchange(attempt->awaited_ends, true)) {
     // Soon the id is free; those that do not end in time are the answer.
     state_.waiters.Add(
         [this, keys = KeysOf(*attempt, binding->video)] {
-          return FatesOf(ports_.view, keys, ports_.clock.Wall()).ending == 0;
+          return !FatesOf(ports_.view, keys, ports_.clock.Wall()).end_soon;
         },
         attempt->end - kForAnAnswer, [this, attempt](bool) { Next(attempt); });
     return Bound::kWaits;
