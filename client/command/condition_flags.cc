@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t kMostFileBytes = int64_t{256} << 20;
 // Larger files are uploaded before the request.
 constexpr size_t kMostBytesInRequest = 1 << 20;
-// The most bytes in a message, all files together.
-constexpr size_t kMostBytesOfRequest = 4 * 1024 * 1024 - 64 * 1024;
+// The most bytes that a server takes of all files in one request.
+constexpr size_t kMostBytesOfRequest = 3'670'016;
 
 enum class FileUse { kPicture, kClip, kSound };
 

@@ -76,6 +76,18 @@ TEST_F(ConditionFlagsTest, ALargeFileIsSentAheadAndNamed) {
   EXPECT_EQ(server_.asked().files.size(), 2U);
 }
 
+TEST_F(ConditionFlagsTest, WhatARequestHasNoRoomForIsSentAhead) {
+  const std::string picture(950 << 10, 'x'), path = File("a.png", picture);
+  EXPECT_EQ(Generate({"--condition", path, "--condition", path + "@8", "--condition", path + "@16",
+                      "--condition", path + "@24"}),
+            0)
+      << err_;
+  const v1::VideoSpec& spec = server_.asked().generates.at(0).spec();
+  ASSERT_EQ(spec.conditions_size(), 4);
+  EXPECT_TRUE(spec.conditions(2).has_image());
+  EXPECT_EQ(spec.conditions(3).file(), "files/1");
+}
+
 TEST_F(ConditionFlagsTest, AnOlderServerTakesWhatAMessageHolds) {
   fakes::Refusal unknown;
   unknown.status.set_code(12);
