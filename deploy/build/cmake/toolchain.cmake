@@ -51,12 +51,11 @@ if(REEL_SANITIZE)
   endif()
 endif()
 
-# Of our targets only: third-party headers are SYSTEM. Errors where we develop: another compiler than ours may warn of
-# what is right, which must not stop somebody who builds to use it.
-option(REEL_WARNINGS_AS_ERRORS "A warning stops the build" OFF)
+# Of our targets only: third-party headers are SYSTEM. Errors where we develop. Whoever builds to use it is not stopped by
+# another compiler that warns of what is right, and does not wait for warnings: a twentieth of the compiler's time.
+option(REEL_WARNINGS_AS_ERRORS "Look for warnings, each of which stops the build" OFF)
 add_library(reel_warnings INTERFACE)
 target_compile_options(reel_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
-  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>  # GCC's -Wconversion does not mean it for C++
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${REEL_WARNINGS_AS_ERRORS}>>:-Werror>)
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${REEL_WARNINGS_AS_ERRORS}>>:-Wall;-Wextra;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Werror>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)  # GCC's -Wconversion does not mean it for C++
 target_include_directories(reel_warnings INTERFACE ${CMAKE_SOURCE_DIR})
