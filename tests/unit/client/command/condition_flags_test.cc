@@ -82,7 +82,7 @@ TEST_F(ConditionFlagsTest, WhatARequestHasNoRoomForIsSentAhead) {
                       "--condition", path + "@24"}),
             0)
       << err_;
-  const v1::VideoSpec& spec = server_.asked().generates.at(0).spec();
+  const v1::VideoSpec spec = server_.asked().generates.at(0).spec();
   ASSERT_EQ(spec.conditions_size(), 4);
   EXPECT_TRUE(spec.conditions(2).has_image());
   EXPECT_EQ(spec.conditions(3).file(), "files/1");
