@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/convert/proto_duration.h"
+
 namespace reel::worker {
 namespace {
 
@@ -33,11 +35,25 @@ bool IsStale(const AttachRequest& queued, const AttachRequest& newer) {
   return false;
 }
 
+// What is counted adds up; what is held is as the newer one says.
+void Gather(worker::v1::AdapterCounts& queued, const worker::v1::AdapterCounts& newer) {
+  queued.set_uploaded(queued.uploaded() + newer.uploaded());
+  queued.set_refused(queued.refused() + newer.refused());
+  SetProtoDuration(*queued.mutable_took(),
+                   FromProtoDuration(queued.took()) + FromProtoDuration(newer.took()));
+  queued.set_held_bytes(newer.held_bytes());
+}
+
 void Gather(worker::v1::StepStats& queued, worker::v1::StepStats& newer) {
   for (worker::v1::Step& step : *newer.mutable_steps()) *queued.add_steps() = std::move(step);
   if (newer.has_memory()) *queued.mutable_memory() = newer.memory();
   queued.set_prompt_cache_hits(queued.prompt_cache_hits() + newer.prompt_cache_hits());
   queued.set_prompt_cache_misses(queued.prompt_cache_misses() + newer.prompt_cache_misses());
+  queued.set_millijoules(queued.millijoules() + newer.millijoules());
+  if (queued.has_adapters() || newer.has_adapters()) {
+    Gather(*queued.mutable_adapters(), newer.adapters());
+  }
+  queued.set_weights_host_bytes(newer.weights_host_bytes());
   const int surplus = queued.steps_size() - Outbox::kMaxSteps;
   if (surplus > 0) queued.mutable_steps()->DeleteSubrange(0, surplus);
 }

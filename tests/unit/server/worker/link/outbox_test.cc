@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -153,6 +154,45 @@ TEST(Outbox, GathersStepsAndForgetsTheOldest) {
   // Of what is counted nothing is forgotten.
   EXPECT_EQ(gathered.step_stats().prompt_cache_hits(), Outbox::kMaxSteps + 10);
   EXPECT_EQ(gathered.step_stats().prompt_cache_misses(), 2 * (Outbox::kMaxSteps + 10));
+}
+
+TEST(Outbox, GathersEveryFieldOfStepsReports) {
+  Message message;
+  worker::v1::StepStats& stats = *message.mutable_step_stats();
+  stats.add_steps()->set_rows(1);
+  stats.mutable_memory()->set_held(2);
+  stats.set_prompt_cache_hits(3);
+  stats.set_prompt_cache_misses(4);
+  stats.set_millijoules(5);
+  stats.mutable_adapters()->set_uploaded(6);
+  stats.mutable_adapters()->set_refused(7);
+  stats.mutable_adapters()->mutable_took()->set_nanos(600'000'000);
+  stats.mutable_adapters()->set_held_bytes(8);
+  stats.set_weights_host_bytes(9);
+  std::vector<const google::protobuf::FieldDescriptor*> set;
+  stats.GetReflection()->ListFields(stats, &set);
+  ASSERT_EQ(static_cast<int>(set.size()), stats.GetDescriptor()->field_count())
+      << "a new field: gather it, and set it here";
+
+  Outbox behind_none(1000), behind_another(1000);
+  Message none;
+  none.mutable_step_stats();
+  behind_none.Push(none);
+  behind_none.Push(message);
+  EXPECT_EQ(behind_none.Pop()->DebugString(), message.DebugString());
+  behind_another.Push(message);
+  behind_another.Push(message);
+  const worker::v1::StepStats sum = behind_another.Pop()->step_stats();
+  EXPECT_EQ(sum.steps_size(), 2);
+  EXPECT_EQ(sum.memory().held(), 2) << "as it is now";
+  EXPECT_EQ(sum.prompt_cache_hits(), 6);
+  EXPECT_EQ(sum.prompt_cache_misses(), 8);
+  EXPECT_EQ(sum.millijoules(), 10);
+  EXPECT_EQ(sum.adapters().uploaded(), 12);
+  EXPECT_EQ(sum.adapters().refused(), 14);
+  EXPECT_EQ(sum.adapters().took().ShortDebugString(), "seconds: 1 nanos: 200000000");
+  EXPECT_EQ(sum.adapters().held_bytes(), 8) << "as it is now";
+  EXPECT_EQ(sum.weights_host_bytes(), 9) << "as it is now";
 }
 
 TEST(Outbox, MakesAProducerOfMediaWaitForRoom) {
