@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "kernels/base/status_macros.h"
+#include "model/content_type.h"
 #include "server/errors/error.h"
 #include "server/front/http/door_json.h"
 #include "server/front/http/facade_files.h"
@@ -292,19 +293,22 @@ absl::StatusOr<std::optional<std::string>> ReadFile(const FileField& field, cons
   return BytesOfFacadeFile(field, *value);
 }
 
+// By its first bytes; the content type that is sent with it does not count.
+bool IsClip(const std::string& bytes) { return model::PictureTypeOf(bytes) == "video/mp4"; }
+
 absl::Status ReadFiles(const SentFields& sent, const std::vector<ServedModel>& models,
                        FieldReader& reader, v1::VideoSpec& spec) {
   REEL_ASSIGN_OR_RETURN(auto input, ReadFile(kInputReference, sent, reader));
   if (input) {
     v1::Condition& condition = *spec.add_conditions();
-    *(IsMp4(*input) ? condition.mutable_video() : condition.mutable_image()) = *std::move(input);
+    *(IsClip(*input) ? condition.mutable_video() : condition.mutable_image()) = *std::move(input);
   }
   REEL_ASSIGN_OR_RETURN(auto clip, ReadFile(kReferenceVideo, sent, reader));
   if (!clip) return absl::OkStatus();
   const ServedModel* served = FindModel(spec.model(), models);
   if (served != nullptr && served->has_card && !served->card.takes_references) {
     reader.Violate(kReferenceVideo.name, "this model takes no reference clips; leave it out");
-  } else if (!IsMp4(*clip)) {
+  } else if (!IsClip(*clip)) {
     reader.Violate(kReferenceVideo.name, "must be a clip (MP4)");
   }
   v1::Condition& condition = *spec.add_conditions();

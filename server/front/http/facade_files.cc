@@ -50,6 +50,4 @@ absl::StatusOr<std::string> BytesOfFacadeFile(const FileField& field, const nloh
   return BytesOfDataUrl(field, url->get<std::string>());
 }
 
-bool IsMp4(const std::string& bytes) { return bytes.size() > 8 && bytes.substr(4, 4) == "ftyp"; }
-
 }  // namespace reel::front

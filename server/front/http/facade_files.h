@@ -29,7 +29,4 @@ inline bool IsFacadeFile(std::string_view name) {
 // URL; INVALID_REQUEST: one that is not in base64.
 absl::StatusOr<std::string> BytesOfFacadeFile(const FileField& field, const nlohmann::json& value);
 
-// Told by its first bytes; the type that is sent with it is not looked at.
-bool IsMp4(const std::string& bytes);
-
 }  // namespace reel::front

@@ -291,25 +291,21 @@ void Files::Open(const std::string& tenant, int64_t size, std::shared_ptr<Place>
   if (!taken) (*shared)(Busy());
 }
 
-void Files::Describe(NewJob job, Answer<NewJob> done) {
+void Files::Describe(NewJob job, Described done) {
   // Refused where the request is taken.
-  if (objects_ == nullptr) return done(std::move(job));
-  auto shared = std::make_shared<decltype(done)>(std::move(done));
-  auto described =
-      ports_.thread.Here<absl::StatusOr<NewJob>>([this, shared](absl::StatusOr<NewJob> told) {
-        store_state_.Note(ReasonOf(told.status()) ? absl::OkStatus() : told.status());
-        if (!told.ok()) return (*shared)(StoreError(told.status(), state_.options.alone));
-        (*shared)(std::move(told));
+  if (objects_ == nullptr) return done(std::move(job), absl::OkStatus());
+  auto shared = std::make_shared<Described>(std::move(done));
+  auto described = std::make_shared<NewJob>(std::move(job));
+  auto found =
+      ports_.thread.Here<absl::Status>([this, shared, described](const absl::Status& status) {
+        store_state_.Note(ReasonOf(status) ? absl::OkStatus() : status);
+        (*shared)(std::move(*described), StoreError(status, state_.options.alone));
       });
-  FileShelf shelf{*objects_, state_.options, job.tenant};
-  const bool taken =
-      pools_.reads->Put([shelf = std::move(shelf), now = ports_.clock.Wall(), job = std::move(job),
-                         described = std::move(described)]() mutable {
-        const absl::Status found = DescribeAll(shelf, now, job.spec);
-        if (!found.ok()) return described(found);
-        described(std::move(job));
-      });
-  if (!taken) (*shared)(Busy());
+  FileShelf shelf{*objects_, state_.options, described->tenant};
+  const bool taken = pools_.reads->Put(
+      [shelf = std::move(shelf), now = ports_.clock.Wall(), described,
+       found = std::move(found)]() mutable { found(DescribeAll(shelf, now, described->spec)); });
+  if (!taken) (*shared)(std::move(*described), Busy());
 }
 
 void Files::Look(absl::AnyInvocable<void(absl::Status)> done) {

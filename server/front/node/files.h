@@ -43,9 +43,10 @@ class Files {
 
   // INVALID_REQUEST, TENANT_QUOTA, STORE_FULL, QUEUE_FULL; else its bytes may come.
   void Begin(const std::string& tenant, int64_t size, Answer<std::unique_ptr<FileUpload>> done);
-  // What the conditions of a request are that name files. FILE_NOT_FOUND, INVALID_SPEC where the
-  // request describes one otherwise.
-  void Describe(NewJob job, Answer<NewJob> done);
+  // A request whose conditions say what the files that they name are. `files`: why not all of them
+  // do: FILE_NOT_FOUND, INVALID_SPEC where the request describes a file otherwise.
+  using Described = absl::AnyInvocable<void(NewJob job, absl::Status files)>;
+  void Describe(NewJob job, Described done);
 
   // Looks through the store.
   void Look(absl::AnyInvocable<void(absl::Status)> done);

@@ -220,11 +220,11 @@ absl::Status FleetService::MayCome(const absl::Status& status) const {
   return FleetUnavailable("The servers of the fleet have not told all their models yet");
 }
 
-void FleetService::WithFiles(NewJob job, Answer<NewJob> done) {
+void FleetService::WithFiles(NewJob job, Files::Described done) {
   const auto& conditions = job.spec.conditions;
   const bool any = std::any_of(conditions.begin(), conditions.end(),
                                [](const auto& condition) { return !condition.file.empty(); });
-  if (!any) return done(std::move(job));
+  if (!any) return done(std::move(job), absl::OkStatus());
   Post([job = std::move(job), done = std::move(done)](FleetNode& node) mutable {
     node.files().Describe(std::move(job), std::move(done));
   });
@@ -234,9 +234,9 @@ template <typename T>
 void FleetService::WithFiles(NewJob job, Answer<T> done,
                              void (FleetService::*then)(NewJob, Answer<T>)) {
   WithFiles(std::move(job),
-            [this, then, done = std::move(done)](absl::StatusOr<NewJob> known) mutable {
-              if (!known.ok()) return done(known.status());
-              (this->*then)(*std::move(known), std::move(done));
+            [this, then, done = std::move(done)](NewJob described, absl::Status files) mutable {
+              if (!files.ok()) return done(std::move(files));
+              (this->*then)(std::move(described), std::move(done));
             });
 }
 
@@ -248,13 +248,10 @@ void FleetService::BeginFile(const std::string& tenant, int64_t size,
 }
 
 void FleetService::CreateAll(NewJob job, Answer<Jobs> done) {
-  NewJob sent = job;
-  WithFiles(std::move(job), [this, sent = std::move(sent),
-                             done = std::move(done)](absl::StatusOr<NewJob> known) mutable {
-    absl::Status files = known.status();
-    CreateKnown(known.ok() ? *std::move(known) : std::move(sent), std::move(files),
-                std::move(done));
-  });
+  WithFiles(std::move(job),
+            [this, done = std::move(done)](NewJob described, absl::Status files) mutable {
+              CreateKnown(std::move(described), std::move(files), std::move(done));
+            });
 }
 void FleetService::Validate(NewJob job, Answer<Video> done) {
   WithFiles(std::move(job), std::move(done), &FleetService::ValidateKnown);

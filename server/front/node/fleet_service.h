@@ -16,6 +16,7 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/timer_queue.h"
 #include "server/front/jobs/video.h"
+#include "server/front/node/files.h"
 #include "server/front/node/fitness.h"
 #include "server/front/node/fleet_clock.h"
 #include "server/front/node/fleet_node.h"
@@ -113,14 +114,14 @@ class FleetService final : public JobService, public EndJournal {
       done(std::move(answer));
     };
   }
-  // As the interface has them, of a request whose files are known. `files`: why they are not; whose
-  // request id stands for videos already needs none.
+  // What CreateAll, Validate and Estimate do once the request's files were looked up. `files`: why
+  // one cannot be used, which does not matter where the request id stands for videos already.
   void CreateKnown(NewJob job, absl::Status files, Answer<Jobs> done);
   void ValidateKnown(NewJob job, Answer<Video> done);
   void EstimateKnown(NewJob job, Answer<CostEstimate> done);
-  // Looks at the files that the request names, where it names any.
-  void WithFiles(NewJob job, Answer<NewJob> done);
-  // The same, and then goes on.
+  // Looks up the files that the request names.
+  void WithFiles(NewJob job, Files::Described done);
+  // Looks them up and calls `then`, or answers why one cannot be used.
   template <typename T>
   void WithFiles(NewJob job, Answer<T> done, void (FleetService::*then)(NewJob, Answer<T>));
   void Begin(const std::shared_ptr<Submission::Call>& call);

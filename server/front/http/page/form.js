@@ -113,7 +113,7 @@ function clearErrors(fields = formFields(), refusal = byId('refusal')) {
 
 // Each violation where its field is, the rest as `refusal`.
 function showError(error, focus, fields = formFields(), refusal = byId('refusal')) {
-  if (isMissing(error)) return;
+  if (showMissingFile(error)) return;
   const placed = [];
   for (const violation of error.violations || []) {
     const field = fieldOf(violation.field, fields);

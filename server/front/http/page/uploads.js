@@ -49,12 +49,13 @@ function uploadText(one) {
   return one.sending ? `sending it ahead, ${one.percent} %` : '';
 }
 
-// A file that the server no longer has says so itself, and is sent again with the next request.
-function isMissing(error) {
+// Where an error is of a file that the server no longer has, shows it there; the next request sends it again. False: of no file.
+function showMissingFile(error) {
   const one = pins.find(({ sent }) => sent && error.message.includes(sent.name));
-  if (one) Object.assign(one, { sent: null, problem: 'the server no longer has it' });
-  if (one) showPlace(one);
-  return Boolean(one);
+  if (!one) return false;
+  Object.assign(one, { sent: null, problem: 'the server no longer has it' });
+  showPlace(one);
+  return true;
 }
 
 // An MP4 is a clip, unless it is said to be a sound.
