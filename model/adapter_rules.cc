@@ -37,7 +37,7 @@ const AdapterOffer* Find(const std::vector<AdapterOffer>& offers, const std::str
   return found == offers.end() ? nullptr : &*found;
 }
 
-// Of one that the model does not offer.
+// Refuses an adapter that the model does not offer.
 void Refuse(const std::string& field, const std::string& name, const ModelCard& card,
             ViolationList& out) {
   if (Find(card.adapters_of_others, name) == nullptr) {

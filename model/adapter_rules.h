@@ -13,7 +13,7 @@ namespace reel::model {
 // looked up again.
 void ResolveAdapters(GenerationSpec& spec, const ModelCard& card, ViolationList& out);
 
-// Whether the model has all parts that the adapter changes. LTX-Video lacks most of LTX-2's.
+// True if the model has every part that the adapter changes. LTX-Video has kVideo alone.
 bool HasPartsOf(const AdapterOffer& offer, const ModelCard& card);
 
 }  // namespace reel::model

@@ -53,7 +53,7 @@ const PassWork& LargestOf(const std::vector<PassWork>& passes);
 // step.
 int64_t RowsTaken(int64_t rows, int64_t fill_rows);
 
-// When a clip is decoded. Between steps what the decoder keeps is on the device during steps, too.
+// When a clip is decoded. Between steps, the decoder's memory is in use during steps as well.
 enum class DecodeTime { kBehindSteps, kBetweenSteps };
 DecodeTime DecodeTimeOf(const GenerationSpec& resolved, const ModelCard& card);
 

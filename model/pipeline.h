@@ -32,8 +32,8 @@ class Generation {
   virtual ~Generation() = default;
   virtual int step() const = 0;
   virtual int num_steps() const = 0;
-  // Whether DecodeNext has a piece for it: behind the last step, or before that of a video whose
-  // first frames no later step changes.
+  // Whether DecodeNext can make frames now: after the last step, or earlier if no later step
+  // changes the video's first frames.
   virtual bool has_frames() const { return step() >= num_steps(); }
   // The rows that its next step adds to a batch.
   virtual int64_t rows() const = 0;
@@ -123,14 +123,14 @@ class Pipeline {
                                            const kernels::Execution& run) = 0;
   // Decodes the next piece of frames into the sink, which has room; true after the last one. The
   // pieces equal a whole decode. All sound comes first, in a piece without frames, if the sink
-  // takes it. Before the last step it may make no frame and return false: `has_frames` tells when
-  // there are more.
+  // takes it. Before the last step it may push nothing and return false; `has_frames` then tells
+  // when to call it again.
   virtual absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                           const kernels::Execution& run) = 0;
   // Since the previous call.
   virtual PromptCounts TakePromptCounts() { return {}; }
   virtual AdapterCounts TakeAdapterCounts() { return {}; }
-  // Of adapters of requests on the device now, beside their room in the layers; in kept_bytes too.
+  // Device memory of adapters for requests, without their room in the layers. Part of kept_bytes().
   virtual int64_t adapter_bytes() const { return 0; }
   // Bytes of cached tensors: encoded texts, recorded calls.
   virtual int64_t kept_bytes() const { return 0; }

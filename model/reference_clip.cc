@@ -27,7 +27,7 @@ std::optional<ReferenceScale> FirstWanted(const GenerationSpec& spec, const Mode
   return std::nullopt;
 }
 
-// Names the model's adapters that want a clip, but none that is reserved for some tenants.
+// Lists the model's adapters that want a clip, without those that are for some tenants only.
 std::string WhoWantsOne(const ModelCard& card) {
   std::vector<std::string> names;
   for (const AdapterOffer& offer : card.adapters) {

@@ -21,8 +21,8 @@ const (
 	pieceBytes         = 256 << 10
 )
 
-// Upload sends a file of so many bytes ahead of requests, whose conditions name it: Condition_File. `onProgress` may be nil; it gets the
-// bytes that were sent, and all. A connection that breaks is tried again, from the beginning.
+// Upload sends a file before the requests that name it (Condition_File). `onProgress` may be nil; it gets the bytes sent and the size. After a
+// broken connection the upload starts again.
 func Upload(ctx context.Context, client reelv1.VideoServiceClient, content io.ReaderAt, size int64,
 	onProgress func(sent, size int64)) (*reelv1.UploadedFile, error) {
 	if size < 1 {
@@ -40,7 +40,7 @@ func Upload(ctx context.Context, client reelv1.VideoServiceClient, content io.Re
 	}
 }
 
-// UploadFile sends a file of the disk, as Upload does.
+// UploadFile uploads the file at a path.
 func UploadFile(ctx context.Context, client reelv1.VideoServiceClient, path string,
 	onProgress func(sent, size int64)) (*reelv1.UploadedFile, error) {
 	file, err := os.Open(path)
@@ -58,7 +58,7 @@ func UploadFile(ctx context.Context, client reelv1.VideoServiceClient, path stri
 	return Upload(ctx, client, file, info.Size(), onProgress)
 }
 
-// SendAhead sends those conditions of a spec that a request has no room for, and names them there instead. Save does so by itself.
+// SendAhead uploads the conditions that a request has no room for and puts their names into the spec. Save does this itself.
 func SendAhead(ctx context.Context, client reelv1.VideoServiceClient, spec *reelv1.VideoSpec) error {
 	left := mostConditionBytes
 	for _, condition := range spec.GetConditions() {

@@ -69,7 +69,7 @@ async function* eventsOf(body) {
 }
 
 const idOf = (name) => encodeURIComponent(name.replace(/^videos\//, ''));
-// The error of a reply's text.
+// The error that a reply's text tells.
 function refusalOf(text, http) {
   let status = { message: text };
   try { status = JSON.parse(text).error ?? status; } catch { /* a proxy's page */ }

@@ -19,7 +19,7 @@ async function bytesOf(file) {
 }
 
 const isMp4 = (bytes) => String.fromCharCode(...bytes.subarray(4, 8)) === 'ftyp';
-// What is too large for a request has its size, which is enough for an estimate; the call that gets it sends it ahead.
+// A file that is too large for a request has its size here, for estimates; create() and createAll() upload it.
 const sourceOf = (kind, bytes) => ({
   ...(bytes.length > SENT_AHEAD_BYTES ? { [kind]: '', sizeBytes: String(bytes.length) } : { [kind]: base64Of(bytes) }), [SOURCE]: bytes,
 });

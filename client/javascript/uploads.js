@@ -6,7 +6,7 @@ const MOST_CONDITION_BYTES = 3670016;    // of those in one request together
 const MOST_FILE_BYTES = 268435456;       // that any server takes
 const PIECE_BYTES = 262144;
 
-/** Of a condition: its bytes, which JSON leaves out and a copy of the condition keeps. */
+/** The key of a condition's bytes: copies of the condition keep them, JSON leaves them out. */
 export const SOURCE = Symbol('source');
 
 /** RangeError: a file is empty, or larger than any server takes. */
@@ -23,7 +23,7 @@ export const described = (spec) => (spec.conditions?.some((one) => one[SOURCE]) 
   ...spec, conditions: spec.conditions.map((one) => (one[SOURCE] ? { ...one, [kindOf(one)]: '', sizeBytes: String(one[SOURCE].length) } : one)),
 } : spec);
 
-/** The spec, when the conditions that a request has no room for are sent by `upload`. */
+/** Uploads the conditions that a request has no room for; returns a spec that names them. */
 export async function sendAhead(spec, upload) {
   const conditions = [];
   let left = MOST_CONDITION_BYTES;
@@ -35,7 +35,7 @@ export async function sendAhead(spec, upload) {
       continue;
     }
     const { name, contentType } = await upload(bytes), { [kind]: inRequest, sizeBytes, ...rest } = one;
-    // An MP4 is a clip, unless it is said to be a sound.
+    // An uploaded MP4 is a clip unless its content type says audio.
     conditions.push({ ...rest, file: name, ...(kind === 'audio' && contentType.startsWith('video/') ? { contentType: 'audio/mp4' } : {}) });
   }
   return conditions.length ? { ...spec, conditions } : spec;
@@ -49,7 +49,7 @@ async function* piecesOf(file) {
   }
 }
 
-/** One file on its way. `post` sends it from its beginning, and returns the answer's status and text. */
+/** The upload of a file. Each `post` starts at the file's beginning and returns the answer's status and text. */
 export class Outgoing {
   #file; #onProgress; #failure;
 
@@ -70,7 +70,7 @@ export class Outgoing {
     }
   }
 
-  // A browser's fetch does not say how far it is, and sends no pieces; Node has no XMLHttpRequest.
+  // A browser's fetch reports no progress of uploads; Node has no XMLHttpRequest.
   async post(url, { headers, fetch, signal }) {
     const answer = await (globalThis.XMLHttpRequest ? this.#send(url, headers, signal) : this.#fetch(url, headers, fetch, signal));
     this.check();

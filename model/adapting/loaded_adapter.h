@@ -54,7 +54,7 @@ using AppliedAdapters = std::vector<AppliedAdapter>;
 int64_t RanksOf(const AppliedAdapters& adapters);
 // The same in the next pass.
 AppliedAdapters InNextPass(AppliedAdapters adapters);
-// Whether any adapter has another scale in the next pass.
+// True if the next pass applies an adapter at another scale.
 bool ChangeInNextPass(const AppliedAdapters& adapters);
 
 }  // namespace reel::model

@@ -26,16 +26,16 @@ class FamilyGeneration : public Generation {
     return Generation::has_frames() || latents_that_stay() > latents_decoded_;
   }
   int64_t device_bytes() const final;
-  // Moves to the host's memory and back, bit for bit; on a CPU nothing moves. A decoder's state is
-  // not moved but dropped: frames that were pushed are made once more, and not pushed again.
+  // Moves to the host's memory and back, bit for bit; on a CPU nothing moves. The decoder's
+  // state is dropped: its frames are decoded again after Resume, and not pushed twice.
   absl::Status Park(bool to_host) final;
   absl::Status Resume() final;
 
   // Steps of the current pass, and of all later passes.
   virtual PassSteps pass() const = 0;
   virtual int later_steps() const { return 0; }
-  // Of a generation that can step: so many of its first latents, which StartDecode's source takes,
-  // are not changed by the steps that are left, and its sound is known.
+  // How many of the first latents no remaining step changes: StartDecode's source may take these
+  // before the last step. 0 while the sound is not known. Called once the generation can step.
   virtual int64_t latents_that_stay() const { return 0; }
   // Stops before the passes that are planned behind its own.
   bool is_draft() const { return spec.stop_after_pass.has_value(); }
@@ -73,7 +73,7 @@ class FamilyGeneration : public Generation {
   bool sounded_ = false;                  // its sound is decoded
   FrameSourcePtr frames_;                 // once it decodes
   int64_t frames_pushed_ = 0;
-  int64_t latents_decoded_ = 0;  // all that stayed, when the decoder had no frame for lack of more
+  int64_t latents_decoded_ = 0;  // when the decoder last ran out of latents
   bool decoded_ = false;
   // The last results of Latents and SoundLatents.
   mutable at::Tensor host_latents_, host_sound_latents_;

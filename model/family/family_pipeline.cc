@@ -234,7 +234,7 @@ absl::StatusOr<bool> FamilyPipeline::DecodeNext(Generation& generation, FrameSin
     if (mine.decoded_) {
       return absl::FailedPreconditionError("the generation has already been decoded");
     }
-    // Of a step that a later one was to wait for.
+    // The check of the latest step, which the next step would read.
     if (mine.unchecked_.has_value()) {
       REEL_RETURN_IF_ERROR(std::exchange(mine.unchecked_, std::nullopt)->Wait());
     }

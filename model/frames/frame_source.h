@@ -11,7 +11,7 @@ namespace reel::model {
 
 // One or more frames [1, C, f, h, w]; `last`: the clip ends with them. Between layers a bias and a
 // residual may still have to be added; at the chain's end there is only x. None: the next latents
-// are not made yet; whoever asks again when they are gets the frames of a clip that was whole.
+// do not exist yet. Asked again later, the source gives the frames of a clip that was whole.
 struct Frames {
   at::Tensor x;
   bool last = false;

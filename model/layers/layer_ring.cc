@@ -22,7 +22,7 @@ at::Tensor ViewOf(const at::Tensor& buffer, int64_t offset, const at::Tensor& li
   return flat.as_strided(like.sizes(), like.strides(), flat.storage_offset());
 }
 
-// Times what the device waits for while this lives, if `run` has a timer.
+// Times the work that is put on the stream while this lives, if `run` has a timer.
 class TimedWait {
  public:
   explicit TimedWait(const kernels::Execution* run)

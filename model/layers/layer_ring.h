@@ -75,9 +75,9 @@ class LayerPlaces {
     if (ring_ != nullptr) ring_->Settle();
   }
 
-  // A layer in use while this lives. The walk will use the layers up to `end`. Where `run` has a
-  // timer, the wait for what streams is timed as an operator (kWeightsOp); on a CPU, whose copies
-  // are made at once, that is their time.
+  // A layer in use while this lives. The walk will use the layers up to `end`. If `run` has a
+  // timer, the wait for streamed weights is timed as the operator kWeightsOp. On a CPU that is the
+  // time of the copy.
   class Use {
    public:
     Use(const LayerPlaces& places, size_t layer, size_t end,

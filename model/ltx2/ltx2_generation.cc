@@ -26,7 +26,8 @@ int Ltx2Generation::later_steps() const {
   return goes_on() ? second_pass->schedule.steps() : 0;
 }
 
-// The model's own sound is whole behind the last window only, and comes before all frames.
+// Sound comes before all frames, and sound that the model makes is whole only after the last
+// window.
 int64_t Ltx2Generation::latents_that_stay() const {
   if (!refined || (spec.sound.value_or(true) && !refined->knows_sound)) return 0;
   return LatentsThatStay(*this);

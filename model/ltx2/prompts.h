@@ -31,7 +31,7 @@ struct ConnectedPrompt {
   TextSummary summary;
 };
 
-// The rows of each stream in one tensor.
+// Joins rows: one tensor for each stream.
 Texts Joined(const std::vector<Texts>& rows);
 
 // Confined to the engine thread.
@@ -50,7 +50,7 @@ class Prompts {
   // computed by Gemma, at the places that they have behind padding.
   absl::StatusOr<ConnectedPrompt> Encode(const Ops& ops, const std::string& text, int length,
                                          BeginToken begin = BeginToken::kAsStored);
-  // The same, as the resolved request's settings have it.
+  // Encode() with the length and the begin token of a resolved request.
   absl::StatusOr<ConnectedPrompt> EncodeFor(const GenerationSpec& resolved, const Ops& ops,
                                             const std::string& text);
 

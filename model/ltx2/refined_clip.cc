@@ -69,7 +69,7 @@ RefinedClip NextWindow(const Ltx2Generation& mine) {
   return clip;
 }
 
-// One of the latents that stay, where it lies.
+// A latent that no later window changes, from those that are done or from the current window.
 at::Tensor LatentThatStays(const Ltx2Generation& mine, int64_t index) {
   const RefinedClip& clip = *mine.refined;
   if (index < clip.pictures_made) return clip.pictures.narrow(kInTime, index, 1);

@@ -32,7 +32,7 @@ struct RefinedClip {
   // held, and stay.
   at::Tensor pictures, sound;
   int64_t pictures_made = 0, sound_made = 0;
-  bool knows_sound = false;  // the film's is not the model's, from the first window on
+  bool knows_sound = false;  // the model makes none of the film's sound
 
   size_t windows_left() const { return windows.size() - window - 1; }
 };
@@ -57,10 +57,10 @@ at::Tensor RefinedSound(const Ltx2Generation& generation);
 // The frame in the clip's middle alone, where it lies.
 at::Tensor RefinedMiddle(const Ltx2Generation& generation);
 
-// So many of the clip's first latents stay as they are.
+// How many of the clip's first latents no later window changes.
 int64_t LatentsThatStay(const Ltx2Generation& generation);
-// Those, one at a time, as the decoder takes them; none while the next one is not made. Borrows
-// both.
+// These latents for the decoder, one at a time; none while the next does not exist yet. Borrows
+// its arguments.
 FrameSourcePtr RefinedSource(const Ltx2Model& model, const Ltx2Generation& generation);
 
 }  // namespace reel::model::ltx2

@@ -13,8 +13,7 @@ namespace reel::model::ltx2 {
 
 namespace {
 
-// Prepares the texts of a generation that has begun by other adapters. The model mostly remembers
-// their encodings.
+// Prepares the texts of a generation again, for other adapters. Their encodings are usually cached.
 absl::StatusOr<PreparedTexts> PreparedAgain(const Ops& ops, Ltx2Model& model,
                                             const Ltx2Generation& mine,
                                             const AppliedAdapters& adapters) {

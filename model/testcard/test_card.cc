@@ -54,7 +54,7 @@ class TestCardGeneration final : public Generation {
   bool has_frames() const override {
     return Generation::has_frames() || (!frames_made_.empty() && frames_made() > frames_done);
   }
-  // That no later step changes, of a clip that is refined; of other videos all.
+  // How many frames no later step changes: all, unless it refines a clip.
   int frames_made() const {
     if (frames_made_.empty() || Generation::has_frames()) return spec.num_frames;
     const auto windows = static_cast<size_t>(steps_done / passes_.front().steps);
@@ -100,7 +100,7 @@ class TestCardGeneration final : public Generation {
   CountedBytes frames_bytes;  // from its first frame on
 
  private:
-  // Behind each window of a clip that is refined; of others nothing.
+  // How many frames are made after each window of a refined clip; empty for other videos.
   static std::vector<int> FramesMade(const GenerationSpec& resolved, const ModelCard& card) {
     std::vector<int> frames;
     if (RefinedClipOf(resolved) == nullptr) return frames;

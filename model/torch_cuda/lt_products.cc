@@ -72,8 +72,8 @@ class LtProducts final : public MatrixProducts {
     bool timed = false;
   };
 
-  // Whether the library chooses where the table has no entry: always for room behind the result and
-  // for results in e4m3, which libtorch cannot make.
+  // Whether cuBLASLt chooses the algorithm of a shape that the table lacks. libtorch, which would
+  // make it else, knows neither results in e4m3 nor room behind their rows.
   static bool AsksTheLibrary(const LtShape& shape) {
     return !shape.tuned || shape.to_e4m3 || shape.out_step > shape.outputs;
   }

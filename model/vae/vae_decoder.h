@@ -41,8 +41,8 @@ class VaeDecoder {
   // which rows of the clip's its latents are, and so are its frames.
   FrameSourcePtr Decode(const Ops& ops, const at::Tensor& latents, const DecodeInputs& inputs,
                         const RowPart* part = nullptr) const;
-  // The same of latents that come in pieces of `early`, perhaps while later ones are made. `like`
-  // has their type, place and sides.
+  // Decode() for a source of latents, which may not have all of them yet. `like` has their dtype,
+  // device, height and width.
   FrameSourcePtr DecodeFrom(const Ops& ops, FrameSourcePtr latents, const at::Tensor& like,
                             const DecodeInputs& inputs, const RowPart* part = nullptr) const;
 

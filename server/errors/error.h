@@ -38,7 +38,7 @@ absl::Status MakeInvalid(Reason reason, const std::vector<model::FieldViolation>
 struct QuotaUse {
   int64_t value = 0, limit = 0;
 };
-// "`what`: value, the limit is limit". `subject`: "tenant:" and its name, or "server".
+// The message is "`what`: VALUE, the limit is LIMIT". `subject`: "tenant:NAME" or "server".
 absl::Status MakeOverQuota(Reason reason, const std::string& subject, std::string_view what,
                            QuotaUse use, std::optional<absl::Duration> retry_after = {});
 

@@ -83,9 +83,9 @@ void VisitFields(Visitor& visit, auto& step)
   visit("left_out"_field, step.left_out);
   visit("streamed_bytes"_field, step.streamed_bytes);
 }
-// What the models of a worker hold.
+// Memory that all models of a worker hold.
 struct HeldBytes {
-  int64_t adapters = 0;      // of requests, on the device, beside their room in the layers
+  int64_t adapters = 0;      // for requests, on the device, without their room in the layers
   int64_t host_weights = 0;  // weights in host memory
 
   friend bool operator==(const HeldBytes&, const HeldBytes&) = default;

@@ -51,8 +51,8 @@ if(REEL_SANITIZE)
   endif()
 endif()
 
-# Of our targets only: third-party headers are SYSTEM. Errors where we develop. Whoever builds to use it is not stopped by
-# another compiler that warns of what is right, and does not wait for warnings: a twentieth of the compiler's time.
+# For our targets only: third-party headers are SYSTEM. Warnings are errors in the presets for development. The others look
+# for none: that saves a twentieth of the compile time, and another compiler's warnings cannot stop a user.
 option(REEL_WARNINGS_AS_ERRORS "Look for warnings, each of which stops the build" OFF)
 add_library(reel_warnings INTERFACE)
 target_compile_options(reel_warnings INTERFACE

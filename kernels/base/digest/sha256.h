@@ -35,7 +35,7 @@ class Sha256 {
 Sha256Digest Sha256Of(std::string_view bytes);
 std::string Sha256Hex(std::string_view bytes);  // lower case
 
-// Whether a text is one as Hex() writes it.
+// Whether the text is a SHA-256 hash in lower-case hex.
 inline bool IsSha256Hex(std::string_view text) {
   constexpr size_t kDigits = 2 * std::tuple_size_v<Sha256Digest>;
   return text.size() == kDigits &&

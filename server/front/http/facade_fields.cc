@@ -283,7 +283,7 @@ std::optional<Enum> ReadWord(const char* name, const std::string& prefix, Parse 
   return std::nullopt;
 }
 
-// Nullopt: it was not sent.
+// Nullopt if the request has no such file.
 absl::StatusOr<std::optional<std::string>> ReadFile(const FileField& field, const SentFields& sent,
                                                     const FieldReader& reader) {
   const auto file = sent.files.find(field.name);
@@ -341,7 +341,8 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   if (origin) spec.mutable_encoding()->set_origin(*origin);
 }
 
-// A reference clip is the second where there are two, and alone has a use.
+// The field that a violation of conditions is about. If there are two, the second is the reference
+// clip; only that one has a use.
 std::string ConditionName(std::string_view path) {
   const bool is_reference = path.starts_with("conditions[1]") || path.ends_with(".use");
   return is_reference ? kReferenceVideo.name : kInputReference.name;

@@ -74,7 +74,7 @@ class JobObserver {
   virtual void PromptsRead(const model::PromptCounts& prompts) = 0;
   // Adapters that a model has brought to its device since the worker said so last.
   virtual void AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) = 0;
-  // What the models of a worker hold now.
+  // Memory that a worker's models hold, as its latest report says.
   virtual void WorkerHolds(const std::string& worker, const HeldBytes& held) = 0;
   virtual void WarmedUp(const std::string& worker, const reel::WarmedUp& video) = 0;
   // A model serves on a worker, or has made way there for another one.

@@ -30,8 +30,8 @@ class AdapterOffers {
   explicit AdapterOffers(std::vector<RegisteredAdapter> registered)
       : registered_(std::move(registered)) {}
 
-  // Those that are for the model, if it has room for any, and the others, in place of what the card
-  // has.
+  // Replaces the card's adapters: those for the model, if it has room for any, and those for
+  // others.
   void PutInto(model::ModelCard& card) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series of what denoising steps add up to, such as the time that videos save by sharing them.
+// Counters that denoising steps add to, such as the time that videos save by sharing them.
 #pragma once
 
 #include <prometheus/counter.h>
@@ -17,14 +17,14 @@ namespace reel::front {
 
 inline constexpr size_t kMostStepSeries = 128;  // devices times models times profiles
 
-// A plan's name begins with its profile; which variants a caller forces is no label.
+// The profile is the first part of the plan's name. Forced variants are no label.
 inline prometheus::Labels LabelsOfStep(const std::string& worker, const StepSample& sample) {
   return {{"device", worker},
           {"model", sample.model},
           {"profile", sample.plan.substr(0, sample.plan.find('+'))}};
 }
 
-// One for each row of the table in the source.
+// One counter for each row of the table in the source file.
 // Thread-safe.
 class SharingMetrics {
  public:

@@ -150,7 +150,7 @@ Submission::Bound Submission::Join(const Shared& attempt) {
     return Bound::kWaits;
   }
   if (fates.end_soon && !std::exchange(attempt->awaited_ends, true)) {
-    // Soon the id is free; those that do not end in time are the answer.
+    // The id is free once they have ended. If that takes too long, they are the answer.
     state_.waiters.Add(
         [this, keys = KeysOf(*attempt, binding->video)] {
           return !FatesOf(ports_.view, keys, ports_.clock.Wall()).end_soon;

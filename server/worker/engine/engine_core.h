@@ -135,7 +135,8 @@ class Engine::Impl {
   void ReportPiece(HeldJob& job, model::Stage stage, absl::Duration took, bool timed);
   void MakePreview(HeldJob& job);
   void Decode(HeldJob& job);
-  absl::Status PrepareDecode(HeldJob& job);  // begins its file, takes its state, at their times
+  absl::Status PrepareDecode(
+      HeldJob& job);  // starts its encoder; takes its state after the last step
   absl::Status StartDecoding(HeldJob& job);
   // All frames are with the encoder, which will end the job.
   void StartEncoding(HeldJob& job);
@@ -145,9 +146,9 @@ class Engine::Impl {
   void NoteMemory(const Batch& batch);
   void NoteMemory(HeldJob& job) { NoteMemory(Batch{{&job}, 1, nullptr, {1}}); }
   void ReadMemory() { memory_.Read(KeptBytes()); }
-  // Reports it, and what models hold, if either differs from the last report.
+  // Reports it and what models hold, if either has changed.
   void TellMemory();
-  // With the device's memory and energy, and what models hold, as they are now.
+  // Adds the device's memory and energy and what models hold, and sends the report.
   void ReportNow(Stepped report);
   HeldBytes Held() const;
   int64_t KeptBytes() const;

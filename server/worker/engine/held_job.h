@@ -51,7 +51,7 @@ struct HeldJob {
   std::shared_ptr<FileEnd> file_end;  // from the first frames on; shared with the encoder's thread
   std::unique_ptr<VideoEncoder> encoder;
   bool sounds = false;         // the next piece of its decode is its sound
-  bool told_decoding = false;  // it has no steps left, and its owner knows
+  bool told_decoding = false;  // its owner knows that all steps are made
   model::TextFacts texts;      // once it can step
   JobTally tally;
   model::RunClock clock;
@@ -67,8 +67,8 @@ struct HeldJob {
   bool has_steps_left() const {
     return generation != nullptr && generation->step() < generation->num_steps();
   }
-  // Behind a step or a piece of frames: the next one of frames where it can make one, but a step
-  // while its encoder has no room.
+  // After a step or a piece of frames: decodes next if it has frames, but makes steps first while
+  // its encoder has no room.
   void ChoosePhase();
   // The part of its time while none of its pieces runs.
   model::RunPart waits_in() const;

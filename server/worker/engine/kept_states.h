@@ -31,10 +31,10 @@ void TellRetake(HeldJob& job);
 // A draft's state has them, since later passes encode the conditions anew.
 bool KeepsBytesOfConditions(const model::GenerationSpec& spec);
 
-// What a job leaves has its file, too; a draft's is made anew.
+// Whether the state that a job leaves includes its file. A draft's does not.
 bool KeepsFile(const model::GenerationSpec& spec);
 
-// Takes the state that the job is to leave, behind its last step.
+// Takes the state that the job is to leave, after its last step.
 absl::Status TakeState(HeldJob& job);
 
 }  // namespace reel::worker

@@ -35,7 +35,7 @@ bool IsStale(const AttachRequest& queued, const AttachRequest& newer) {
   return false;
 }
 
-// What is counted adds up; what is held is as the newer one says.
+// Adds up what is counted. What is held is taken from the newer report.
 void Gather(worker::v1::AdapterCounts& queued, const worker::v1::AdapterCounts& newer) {
   queued.set_uploaded(queued.uploaded() + newer.uploaded());
   queued.set_refused(queued.refused() + newer.refused());

@@ -28,7 +28,7 @@ const shown = (value) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.t
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const idOf = (video) => video.name.replace(/^videos\//, '');
 
-// An error with the server's own message and violations. `body`: what a reply has as JSON; a proxy's has none of it.
+// The error of a reply, with the server's message and violations. `body`: its JSON, or null, as from a proxy.
 function refusalOf(status, body) {
   const error = new Error(`The server answered ${status}`);
   error.status = status;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of an MP4 file. Any bytes are safe.
+// Reads the boxes of an MP4 file. Damaged files are safe.
 
 const viewOf = (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
-// One behind the other; `size` is what the file says, of which `payload` is what is there.
+// One box after another. `size` is what the file says; `payload` has the bytes that are there.
 function* boxes(bytes) {
   const view = viewOf(bytes);
   for (let at = 0; at + 8 <= bytes.length;) {
@@ -16,12 +16,12 @@ function* boxes(bytes) {
   }
 }
 
-// The payload at the end of a path of types; none: empty.
+// The payload of the box at a path of types; empty if there is none.
 function boxAt(bytes, ...path) {
   return path.reduce((inside, type) => [...boxes(inside)].find((box) => box.type === type)?.payload || new Uint8Array(), bytes);
 }
 
-// Pictures a second of a clip, by the table of their times; NaN where it has none, as in fragments.
+// The frame rate of a clip, from its time table (stts); NaN if it has none, as fragmented files.
 function rateOf(bytes) {
   const moov = boxAt(bytes, 'moov');
   for (const { type, payload } of boxes(moov)) {

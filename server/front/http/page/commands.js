@@ -23,7 +23,7 @@ function table(heads, rows) {
 }
 
 const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
-// Bytes of files are not written out; what was sent ahead has a name that the server knows for a day.
+// Bytes of files are left out. An uploaded file has a name, which the server knows for a day.
 const kindIn = (one) => ['image', 'video', 'audio', 'file'].find((kind) => one[kind]);
 const named = (one) => one.file ? one : { ...one, [kindIn(one) || 'image']: `BASE64 OF ${pinsSent.get(one)?.name || 'THE FILE'}` };
 const asCurl = (sent) => `curl -s ${quoted(`${location.origin}/reel/v1/videos`)} -H 'Content-Type: application/json'` +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clip of any origin that is made large: the second pass of a preset of two refines it.
+// Refining a clip of any origin: a preset's second pass renders it larger.
 
 const REFINE = 'CONDITION_USE_REFINE';
 const REFINED_PROMPT = 'a sharp, detailed video';  // this and what follows as `reel refine` has it
@@ -12,7 +12,7 @@ const canRefine = () => Boolean(model()?.refiningPresets?.length);
 const isRefined = (one) => Boolean(one.refine) && canRefine();
 const refinedPin = () => pins.find((one) => isTaken(one) && isRefined(one));
 
-// What a request has for it beside the clip.
+// The fields of a request that refines a clip, without the clip.
 function refinementOf() {
   const one = refinedPin();
   const made = {};
@@ -21,7 +21,7 @@ function refinementOf() {
   return made;
 }
 
-// What the form leaves out: twice the clip's size as far as that is usual, its rate, and its length in whole latents.
+// Fills empty fields of the form: twice the clip's size, its rate, and its length in whole latents.
 async function fillFrom(one) {
   const put = (id, value) => { if (!byId(id).value) byId(id).value = value; };
   const rate = rateOf(new Uint8Array(await one.file.arrayBuffer()));
@@ -45,7 +45,7 @@ async function chooseUse(one, refine) {
   estimateSoon();
 }
 
-// Below a clip: what is done with it, and how strongly.
+// The fields below a clip: its use and the strength.
 function useNode(one, number) {
   const fields = element('div', undefined, 'fields');
   const put = (text, field, name, path) => {
@@ -74,14 +74,14 @@ function showUse(one, range) {
   const refined = isRefined(one);
   use.closest('.fields').hidden = !canRefine();
   use.value = refined ? 'refine' : '';
-  // Refusals of the clip stand where one can change what is asked for.
+  // Errors of the clip are shown at the field that can mend them.
   use.dataset.path = refined ? range.dataset.path : '';
   range.hidden = refined;
   strength.closest('label').hidden = !refined;
   if (refined) one.node.querySelector('output').textContent = one.rate ? `refined, ${Number(one.rate.toFixed(2))} fps` : 'refined';
 }
 
-// With which noise the server begins where the request does not say.
+// Shows the strength that the server uses if the field is empty.
 function showUsualStrength(resolved) {
   const field = document.querySelector('#pins [name=strength]:not([hidden] *)');
   if (field) field.placeholder = resolved?.denoiseStrength ?? '';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are too large for a request: sent ahead of it, while one types.
+// Uploads files that are too large for a request, before it is sent.
 
-const SENT_AHEAD = 1048576;  // bytes of a file from which on it is, as `reel` does it
-const TOLD_PERCENT = 10;     // apart: each is read aloud
+const SENT_AHEAD = 1048576;  // bytes; larger files are uploaded, as by `reel`
+const TOLD_PERCENT = 10;     // between two messages, since each is read aloud
 
-// Whether a file is sent ahead, and how much it and those that go the same way may have together. 64-bit numbers are texts.
+// Whether a file is uploaded, and the size and limit of all files that go the same way. JSON has 64-bit numbers as strings.
 function roomFor(file, others) {
   const inside = Number(limits.maxConditionBytes);
   const together = (ahead) => others.reduce((sum, one) => sum + (Boolean(one.ahead) === ahead ? one.size : 0), file.size);
@@ -12,7 +12,7 @@ function roomFor(file, others) {
   return { ahead, most: ahead ? Number(limits.maxFileBytes) : inside, size: together(ahead) };
 }
 
-// XMLHttpRequest, since fetch does not tell how far it is. Nothing comes of one that is given up.
+// Uses XMLHttpRequest, because fetch reports no progress of uploads. Null if it was aborted.
 function upload(one) {
   return new Promise((done, refuse) => {
     const request = one.upload = new XMLHttpRequest();
@@ -30,7 +30,7 @@ function upload(one) {
   });
 }
 
-// What failed, or was sent a day ago, is sent again.
+// Starts an upload; also used again after one that failed or has expired.
 function sendAhead(one) {
   const end = (result) => {
     Object.assign(one, result, { sending: null });
@@ -49,7 +49,7 @@ function uploadText(one) {
   return one.sending ? `sending it ahead, ${one.percent} %` : '';
 }
 
-// Where an error is of a file that the server no longer has, shows it there; the next request sends it again. False: of no file.
+// Shows at its file that the server no longer has it; the next request uploads it again. False if the error is not about a file.
 function showMissingFile(error) {
   const one = pins.find(({ sent }) => sent && error.message.includes(sent.name));
   if (!one) return false;
@@ -58,10 +58,10 @@ function showMissingFile(error) {
   return true;
 }
 
-// An MP4 is a clip, unless it is said to be a sound.
+// An uploaded MP4 is a clip unless its content type says audio.
 const nameOf = (one) => ({ file: one.sent.name, ...one.kind === 'audio' && one.sent.contentType.startsWith('video/') ? { contentType: 'audio/mp4' } : {} });
 
-// Waits for the files of a request, without those that are taken away meanwhile. False: one could not be sent, and says why.
+// Waits for the uploads of a request; files removed meanwhile do not count. False if one failed, which its row explains.
 async function filesReady() {
   if (!pins.length) return true;
   byId('make').disabled = true;
