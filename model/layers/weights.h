@@ -19,6 +19,12 @@ namespace reel::model {
 // once.
 using TensorsByName = std::map<std::string, at::Tensor, std::less<>>;
 
+// What a network may be loaded with; borrowed.
+struct LoadExtras {
+  TensorsByName* shared = nullptr;  // by the loads of a group's devices
+  AdapterRoom* room = nullptr;      // for adapters of requests
+};
+
 // Whether tensors get the stored values, or have shapes and types alone. Without values they take
 // no memory and hardly any time; such a model can be inspected, not run.
 enum class Values { kStored, kNone };

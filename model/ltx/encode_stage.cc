@@ -136,7 +136,7 @@ absl::Status EncodeStage::GoOn(LtxGeneration& mine, const Ops& ops) const {
 
 absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
   const RowForm form = FormOf(ops.run());
-  if (!model_.HasLayersIn(form)) return model_.MakeLayersIn(form);
+  if (!RanksHaveLayersIn(model_, form)) return MakeLayersOfRanksIn(model_, form);
   if (!mine.has_adapters && !mine.spec.adapters.empty()) return Adapters(mine);
   if (!mine.has_text) return Text(mine, ops);
   if (mine.made.has_value()) return GoOn(mine, ops);

@@ -8,8 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/adapters/add_adapters.h"
-#include "model/bridge/torch_device.h"
-#include "model/bridge/torch_guard.h"
 #include "model/family/card_file.h"
 #include "model/family/network_sizes.h"
 #include "model/layers/load_dtype.h"
@@ -127,45 +125,26 @@ struct SharedTensors {
   TensorsByName transformer, vae;
 };
 
-// The other ranks' parts, each made under the scope of its device.
-absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, SharedTensors& shared,
-                       LtxModel& model) {
-  if (peers.empty()) return absl::OkStatus();
-  std::vector<at::Device> devices = {model.device};
-  for (const int peer : peers) {
-    REEL_ASSIGN_OR_RETURN(const at::Device device,
-                          TorchDeviceOf({.device = peer, .handle = nullptr}));
-    devices.push_back(device);
-    const ModelScope scope(device);
+// The other ranks' parts.
+absl::Status LoadOthers(const Plan& plan, const std::vector<int>& peers, SharedTensors& shared,
+                        LtxModel& model) {
+  const FittedLoad held = FittedLoad().InForm(model.transformer.form());
+  const auto load = [&](at::Device device) -> absl::StatusOr<PeerParts<Transformer>> {
     REEL_ASSIGN_OR_RETURN(Transformer transformer,
                           Transformer::Load(plan.transformer, plan.transformer_config, model.dtype,
-                                            device, {.shared = &shared.transformer},
-                                            FittedLoad().InForm(model.transformer.form())));
+                                            device, {.shared = &shared.transformer}, held));
     REEL_ASSIGN_OR_RETURN(
         VideoVae vae, LoadVideoVae(plan.vae, plan.vae_config, model.dtype, device, &shared.vae));
-    model.peers.push_back({std::move(transformer), std::move(vae.decoder)});
-  }
-  auto link = MakeRankLink(devices);
-  model.crew = std::make_unique<RankCrew>(std::move(devices), std::move(link));
+    return PeerParts<Transformer>{std::move(transformer), std::move(vae.decoder)};
+  };
+  REEL_ASSIGN_OR_RETURN(LoadedPeers<Transformer> loaded,
+                        LoadPeers<Transformer>(model.device, peers, load));
+  model.crew = loaded.NewCrew(MakeRankLink(loaded.devices));
+  model.peers = std::move(loaded.parts);
   return absl::OkStatus();
 }
 
 }  // namespace
-
-bool LtxModel::HasLayersIn(RowForm form) const {
-  return transformer.HasLayersIn(form) &&
-         std::all_of(peers.begin(), peers.end(),
-                     [form](const PeerParts& peer) { return peer.transformer.HasLayersIn(form); });
-}
-
-absl::Status LtxModel::MakeLayersIn(RowForm form) {
-  if (crew == nullptr) return transformer.MakeLayersIn(form);
-  crew->Run([this, form](int rank) {
-    Transformer& own = rank == 0 ? transformer : peers[static_cast<size_t>(rank) - 1].transformer;
-    if (!own.HasLayersIn(form)) ThrowIfError(own.MakeLayersIn(form));
-  });
-  return absl::OkStatus();
-}
 
 WeightSizes SizesOf(const LtxModel& model) {
   const auto number = static_cast<int64_t>(c10::elementSize(model.dtype));
@@ -251,7 +230,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                .adapter_shelf = std::move(shelf),
                .crew = nullptr,
                .peers = {}});
-  if (on_group) REEL_RETURN_IF_ERROR(LoadPeers(plan, options.peers, shared, *model));
+  if (on_group) REEL_RETURN_IF_ERROR(LoadOthers(plan, options.peers, shared, *model));
   return model;
 }
 

@@ -20,17 +20,12 @@
 #include "model/sampler/schedule.h"
 #include "model/text/prompt_encoder.h"
 #include "model/vae/latent_upsampler.h"
+#include "model/vae/rank_parts.h"
 #include "model/vae/vae_config.h"
 #include "model/vae/vae_decoder.h"
 #include "model/vae/vae_encoder.h"
 
 namespace reel::model::ltx {
-
-// What another rank of a group has of a model: all that the work of a video is divided in.
-struct PeerParts {
-  Transformer transformer;
-  VaeDecoder decoder;
-};
 
 struct LtxModel {
   at::ScalarType dtype = at::kFloat;
@@ -52,12 +47,7 @@ struct LtxModel {
   std::unique_ptr<AdapterShelf> adapter_shelf;  // of requests; null: they take none
   // The other devices of a group. Null and empty on one device, which is then `device`.
   std::unique_ptr<RankCrew> crew;
-  std::vector<PeerParts> peers;
-
-  // Whether the transformer of every rank has layers in this form.
-  bool HasLayersIn(RowForm form) const;
-  // Where they are missing (Transformer::MakeLayersIn).
-  absl::Status MakeLayersIn(RowForm form);
+  std::vector<PeerParts<Transformer>> peers;
 };
 
 // Of a model without values too.

@@ -61,8 +61,8 @@ std::unique_ptr<Denoiser> MakeDenoiser(const LtxModel& model, int64_t graph_byte
         model.adapter_shelf == nullptr ? nullptr : &model.adapter_shelf->columns();
     return std::make_unique<Denoiser>(model.transformer, std::move(recorder), graph_bytes, columns);
   }
-  std::vector<const Transformer*> peers;
-  for (const PeerParts& peer : model.peers) peers.push_back(&peer.transformer);
+  std::vector<const Transformer*> peers = TransformersOf<Transformer>(model);
+  peers.erase(peers.begin());
   return std::make_unique<Denoiser>(model.transformer, std::move(recorder), *model.crew, peers);
 }
 
@@ -196,18 +196,9 @@ class LtxPipeline final : public FamilyPipeline {
         unseen,
         DecodeInTiles(model_->tiling, {vae.spatial_compression, vae.temporal_compression}, ops,
                       latents, [this, &state, pieces, time](const Ops& by, const at::Tensor& part) {
-                        return DecodeWhole(by, part, {pieces, time, state.other_generator});
+                        return DecodeOnRanks(*model_, by, part,
+                                             {pieces, time, state.other_generator});
                       }));
-  }
-
-  FrameSourcePtr DecodeWhole(const Ops& ops, const at::Tensor& latents,
-                             const DecodeInputs& inputs) const {
-    if (DecodingRanks(model_->crew.get(), latents.size(3)) == 1) {
-      return model_->decoder.Decode(ops, latents, inputs);
-    }
-    std::vector<const VaeDecoder*> decoders = {&model_->decoder};
-    for (const PeerParts& peer : model_->peers) decoders.push_back(&peer.decoder);
-    return DecodeOnGroup(*model_->crew, decoders, ops, latents, inputs);
   }
 
   DecodePieces PiecesOf(const LatentShape& shape) const {

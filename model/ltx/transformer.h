@@ -23,12 +23,6 @@ struct FirstBlock {
   at::Tensor added;  // what the block added to its input
 };
 
-// What a transformer may be loaded with; borrowed.
-struct LoadExtras {
-  TensorsByName* shared = nullptr;  // by the loads of a group's devices
-  AdapterRoom* room = nullptr;      // for adapters of requests
-};
-
 // Immutable after loading, but for what is in the columns of its room for adapters. Prepare and
 // Times are for one request, whose adapters are those of `ops`; velocities have those of their
 // inputs.

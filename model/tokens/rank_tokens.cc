@@ -41,7 +41,8 @@ at::Tensor RankTokens::Own(const at::Tensor& x) const {
 // Keys and values of a token are neighbours, so that one copy to each other rank moves both.
 // Starting a copy waits for both devices, which costs a small video noticeable time. This rank's go
 // to their position among all, and from there to the others.
-at::Tensor RankTokens::OfAllByCopies(const at::Tensor& k, const at::Tensor& v) const {
+RankTokens::KeysAndValues RankTokens::OfAllByCopies(const at::Tensor& k,
+                                                    const at::Tensor& v) const {
   const TokenRange tokens = own();
   const int64_t rows = k.size(0);
   const at::Tensor whole = at::empty({rows, all, 2, k.size(2)}, k.options());
@@ -59,14 +60,13 @@ at::Tensor RankTokens::OfAllByCopies(const at::Tensor& k, const at::Tensor& v) c
       crew->TakeInto(rank, from, RowOf(whole, row, Of(from)));
     }
   }
-  return whole;
+  return {whole.select(2, 0), whole.select(2, 1)};
 }
 
 RankTokens::KeysAndValues RankTokens::OfAll(const at::Tensor& k, const at::Tensor& v,
                                             int64_t number) const {
-  const at::Tensor whole =
-      link == nullptr ? OfAllByCopies(k, v)
-                      : link->OfAll({rank, first_rank, ranks, number, own().first, all}, k, v);
+  if (link == nullptr) return OfAllByCopies(k, v);
+  const at::Tensor whole = link->OfAll({rank, first_rank, ranks, number, own().first, all}, k, v);
   return {whole.select(2, 0), whole.select(2, 1)};
 }
 

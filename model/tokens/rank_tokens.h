@@ -46,9 +46,8 @@ struct RankTokens {
   // `number` counts the exchanges of the call. Every rank that has tokens makes the same exchanges
   // in the same order, within RankCrew::Run.
   KeysAndValues OfAll(const at::Tensor& k, const at::Tensor& v, int64_t number) const;
-
- private:
-  at::Tensor OfAllByCopies(const at::Tensor& k, const at::Tensor& v) const;
+  // The same without the link, for which alone exchanges are counted.
+  KeysAndValues OfAllByCopies(const at::Tensor& k, const at::Tensor& v) const;
 };
 
 }  // namespace reel::model
