@@ -35,12 +35,17 @@ AttentionLayer::Projected AttentionLayer::Placed(const Ops& ops, const Projected
 }
 
 at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tables& tables,
-                                  const at::Tensor& bias) const {
+                                  const at::Tensor& bias, const RankTokens& ranks) const {
   const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, *, N, Dh]
     return t.unflatten(2, {num_heads, -1});
   };
-  const auto [q, k, v] = Placed(ops, of, tables);
-  const auto attend = [&, q = split(q), k = split(k), v = split(v)] {
+  Projected placed = Placed(ops, of, tables);
+  if (ranks.is_divided()) {
+    const auto [k, v] = ranks.OfAllByCopies(placed.k, placed.v);
+    placed.k = k;
+    placed.v = v;
+  }
+  const auto attend = [&, q = split(placed.q), k = split(placed.k), v = split(placed.v)] {
     if (!is_self()) return CrossAttention(ops, q, k, v, {bias, {}}, 0);
     if (allows_8_bits) return Attention(ops, q, k, v, bias, 0);
     return AttentionNotIn8Bits(ops, q, k, v, bias, 0);
@@ -61,15 +66,16 @@ at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const Ro
 }
 
 at::Tensor AttentionLayer::OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,
-                                  const at::Tensor& bias) const {
+                                  const at::Tensor& bias, const RankTokens& ranks) const {
   const std::vector<at::Tensor> qkv = Project(ops, to_qkv, x).chunk(3, -1);
-  return Out(ops, Attend(ops, {qkv[0], qkv[1], qkv[2]}, {&table, &table}, bias), x);
+  return Out(ops, Attend(ops, {qkv[0], qkv[1], qkv[2]}, {&table, &table}, bias, ranks), x);
 }
 
-at::Tensor AttentionLayer::OfContext(const Ops& ops, const Rows& x, const Rows& context,
-                                     const Tables& tables, const at::Tensor& bias) const {
-  const std::vector<at::Tensor> kv = Project(ops, to_kv, context).chunk(2, -1);
-  return Out(ops, Attend(ops, {Project(ops, to_q, x), kv[0], kv[1]}, tables, bias), x);
+at::Tensor AttentionLayer::OfContext(const Ops& ops, const Rows& x,
+                                     const AttentionContext& context) const {
+  const std::vector<at::Tensor> kv = Project(ops, to_kv, context.rows).chunk(2, -1);
+  const Projected of = {Project(ops, to_q, x), kv[0], kv[1]};
+  return Out(ops, Attend(ops, of, context.tables, context.bias, context.ranks), x);
 }
 
 at::Tensor AttentionLayer::OfValues(const Ops& ops, const Rows& x) const {

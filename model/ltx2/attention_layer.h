@@ -8,6 +8,7 @@
 
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
+#include "model/tokens/rank_tokens.h"
 
 namespace reel::model::ltx2 {
 
@@ -25,6 +26,15 @@ struct Tables {
   const RopeTable* keys = nullptr;
 };
 
+// What queries look at.
+struct AttentionContext {
+  Rows rows;  // [B, L, context_width], which keys and values are made of
+  Tables tables = {};
+  at::Tensor bias = {};  // added to the scores; or undefined
+  // Of a group whose ranks divide the rows: `rows` are this rank's, and queries look at all.
+  RankTokens ranks = {};
+};
+
 struct AttentionLayer {
   Linear to_qkv;       // of self attention: one product for all three
   Linear to_q, to_kv;  // of others
@@ -39,13 +49,11 @@ struct AttentionLayer {
   RowNeeds QueryForm(const Ops& ops) const;
   RowNeeds ContextForm(const Ops& ops) const { return to_kv.NeedsIn(ops); }
 
-  // The tokens x [B, S, width] look at each other. `bias` is added to the scores, or undefined.
+  // The tokens x [B, S, width] look at each other; `bias` and `ranks` as in AttentionContext.
   // Here and below plain rows are as good as those of QueryForm and ContextForm.
   at::Tensor OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,
-                    const at::Tensor& bias = {}) const;
-  // x looks at context [B, L, context_width].
-  at::Tensor OfContext(const Ops& ops, const Rows& x, const Rows& context, const Tables& tables,
-                       const at::Tensor& bias = {}) const;
+                    const at::Tensor& bias = {}, const RankTokens& ranks = {}) const;
+  at::Tensor OfContext(const Ops& ops, const Rows& x, const AttentionContext& context) const;
   // Of self attention when it is left out: each token takes its own value.
   at::Tensor OfValues(const Ops& ops, const Rows& x) const;
 
@@ -61,7 +69,7 @@ struct AttentionLayer {
   };
   Projected Placed(const Ops& ops, const Projected& of, const Tables& tables) const;
   at::Tensor Attend(const Ops& ops, const Projected& of, const Tables& tables,
-                    const at::Tensor& bias) const;
+                    const at::Tensor& bias, const RankTokens& ranks) const;
   // Gates of x, and the last projection.
   at::Tensor Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const;
 };

@@ -5,17 +5,17 @@
 
 namespace reel::model::ltx2 {
 
-DenoiseStep::DenoiseStep(const Transformer& transformer, const std::vector<DenoiseState*>& states,
+DenoiseStep::DenoiseStep(const TransformerRanks& ranks, const std::vector<DenoiseState*>& states,
                          AdapterColumns* columns)
-    : transformer_(transformer), states_(states), columns_(columns), adapters_(Placed()) {
+    : ranks_(ranks), states_(states), columns_(columns), adapters_(Placed()) {
   std::vector<ClipCall> first;
   for (DenoiseState* state : states) {
     called_.push_back(clips_.size());
-    clips_.emplace_back(*state, transformer.dtype());
+    clips_.emplace_back(*state, ranks_.first().dtype());
     first.push_back(clips_.back().first_call());
     first.back().adapters = AdaptersOf(called_.back());
   }
-  calls_.emplace(transformer, std::move(first));
+  calls_.emplace(ranks_, std::move(first));
 }
 
 at::Tensor DenoiseStep::Placed() {
@@ -52,7 +52,7 @@ void DenoiseStep::EndCalls() {
   }
   if (!next.empty()) {
     called_ = std::move(called);
-    calls_.emplace(transformer_, std::move(next));
+    calls_.emplace(ranks_, std::move(next));
     return;
   }
   for (ClipStep& clip : clips_) clip.Commit();

@@ -11,22 +11,21 @@
 #include "model/ltx2/clip_step.h"
 #include "model/ltx2/denoise_state.h"
 #include "model/ltx2/guided_calls.h"
-#include "model/ltx2/transformer.h"
+#include "model/ltx2/transformer_ranks.h"
 
 namespace reel::model::ltx2 {
 
 // One step of a clip, or of several that can share its calls (CanShareStep), each by its own
 // sampler and along its own schedule. It can stop between any two blocks of the transformer: of the
 // calls at the step's sigma, and by res_2s of those at its middle. It changes the states at its end
-// only, so a step that throws or is dropped has changed nothing. Transformer and states are
+// only, so a step that throws or is dropped has changed nothing. Transformers and states are
 // borrowed.
 class DenoiseStep {
  public:
   // Without columns, which are borrowed too, no state has adapters.
-  DenoiseStep(const Transformer& transformer, DenoiseState& state,
-              AdapterColumns* columns = nullptr)
-      : DenoiseStep(transformer, std::vector<DenoiseState*>{&state}, columns) {}
-  DenoiseStep(const Transformer& transformer, const std::vector<DenoiseState*>& states,
+  DenoiseStep(const TransformerRanks& ranks, DenoiseState& state, AdapterColumns* columns = nullptr)
+      : DenoiseStep(ranks, std::vector<DenoiseState*>{&state}, columns) {}
+  DenoiseStep(const TransformerRanks& ranks, const std::vector<DenoiseState*>& states,
               AdapterColumns* columns = nullptr);
 
   // Computes so many more blocks; true once the step is made.
@@ -41,7 +40,7 @@ class DenoiseStep {
   at::Tensor Placed();
   at::Tensor AdaptersOf(size_t clip) const;
 
-  const Transformer& transformer_;
+  const TransformerRanks ranks_;
   const std::vector<DenoiseState*> states_;
   AdapterColumns* const columns_;
   const at::Tensor adapters_;  // fp32 [states, 1, columns]; undefined: none has any

@@ -203,7 +203,7 @@ absl::Status EncodeStage::Restore(Ltx2Generation& mine, const PassState& made) c
 
 absl::Status EncodeStage::Next(Ltx2Generation& mine, const Ops& ops) const {
   const RowForm form = FormOf(ops.run());
-  if (!model_.transformer.HasLayersIn(form)) return model_.transformer.MakeLayersIn(form);
+  if (!RanksHaveLayersIn(model_, form)) return MakeLayersOfRanksIn(model_, form);
   if (!mine.has_adapters && !mine.spec.adapters.empty()) {
     REEL_ASSIGN_OR_RETURN(mine.state.adapters, TakeAdapters(model_.adapter_shelf.get(), mine.spec));
     mine.has_adapters = true;

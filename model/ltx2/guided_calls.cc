@@ -18,8 +18,8 @@ at::Tensor Joined(const std::vector<size_t>& clips, const Of& of) {
 
 }  // namespace
 
-GuidedCalls::GuidedCalls(const Transformer& transformer, std::vector<ClipCall> clips)
-    : transformer_(transformer), clips_(std::move(clips)) {
+GuidedCalls::GuidedCalls(TransformerRanks ranks, std::vector<ClipCall> clips)
+    : ranks_(std::move(ranks)), clips_(std::move(clips)) {
   const auto add = [&](Kind kind, const auto& is_wanted) {
     Pass pass = {kind, {}};
     for (size_t i = 0; i < clips_.size(); ++i) {
@@ -29,7 +29,7 @@ GuidedCalls::GuidedCalls(const Transformer& transformer, std::vector<ClipCall> c
   };
   add(Kind::kTexts, [](const StreamGuidance&) { return true; });
   // A model that cannot be perturbed would give the prompt's row again.
-  const bool can_perturb = transformer.config().perturbs;
+  const bool can_perturb = ranks_.first().config().perturbs;
   add(Kind::kPerturbed,
       [&](const StreamGuidance& by) { return can_perturb && by.uses_perturbed(); });
   if (perturbs()) {
@@ -43,18 +43,18 @@ void GuidedCalls::Next(const Ops& ops) {
   const Pass& pass = passes_[clean_.size()];
   if (!walk_.has_value()) walk_.emplace(WalkOf(ops, pass));
   if (pass.kind == Kind::kTexts && perturbs() && walk_->at() == apart_.block) {
-    apart_.tokens = PromptsOf(walk_->tokens());
+    apart_.tokens = PromptsOf(walk_->Tokens());
   }
   walk_->Next(ops);
   if (!walk_->done()) return;
-  clean_.push_back(CleanBy(pass, transformer_.End(ops, *walk_)));
+  clean_.push_back(CleanBy(pass, walk_->End(ops)));
   walk_.reset();
 }
 
-BlockWalk GuidedCalls::WalkOf(const Ops& ops, const Pass& pass) {
+CallWalk GuidedCalls::WalkOf(const Ops& ops, const Pass& pass) {
   const VelocityInputs inputs = InputsOf(pass);
-  if (pass.kind != Kind::kPerturbed) return transformer_.Begin(ops, inputs);
-  return transformer_.BeginAt(ops, inputs, std::move(apart_));
+  if (pass.kind != Kind::kPerturbed) return ranks_.Begin(ops, inputs);
+  return ranks_.BeginAt(ops, inputs, std::move(apart_));
 }
 
 StreamTokens GuidedCalls::PromptsOf(const StreamTokens& texts) const {
@@ -84,14 +84,14 @@ VelocityInputs GuidedCalls::InputsOf(const Pass& pass) const {
     return at::full({rows(i)}, clips_[i].level.time, clips_[i].latents.video.options());
   });
   // From 2.3 on the other stream's sigma counts towards it, which is the same here.
-  const bool sees_other = transformer_.config().modulates_text;
+  const bool sees_other = ranks_.first().config().modulates_text;
   const StreamTimes times = {sigma.unsqueeze(1), sigma, sees_other ? sigma : at::Tensor()};
   const DenoiseState& first = *clips_[pass.clips[0]].state;  // places are the same in all
   const auto stream = [&](auto of_tokens, auto of_texts, const StreamTables& tables) {
     StreamInputs inputs = {.x = {}, .times = times, .text = {}, .tables = tables};
     inputs.x = Joined(pass.clips, [&](size_t i) {
       const at::Tensor& latents = clips_[i].latents.*of_tokens;
-      return latents.expand({rows(i), -1, -1}).to(transformer_.dtype()).contiguous();
+      return latents.expand({rows(i), -1, -1}).to(ranks_.first().dtype()).contiguous();
     });
     const auto text = [&](size_t i) -> const TextContext& {
       return TextsOf(pass.kind, i).*of_texts;

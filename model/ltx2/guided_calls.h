@@ -10,7 +10,7 @@
 
 #include "model/bridge/ops.h"
 #include "model/ltx2/denoise_state.h"
-#include "model/ltx2/transformer.h"
+#include "model/ltx2/transformer_ranks.h"
 
 namespace reel::model::ltx2 {
 
@@ -32,10 +32,10 @@ struct ClipCall {
 // Up to three calls for clips that can share them (CanShareStep), one after the other: the texts,
 // the prompts perturbed, the prompts with isolated streams. A clip is in those that its guidance
 // wants. Perturbed prompts are computed from the first perturbed block on: up to there they are the
-// first call's. Calls can stop between two blocks. The transformer is borrowed.
+// first call's. Calls can stop between two blocks. The transformers are borrowed.
 class GuidedCalls {
  public:
-  GuidedCalls(const Transformer& transformer, std::vector<ClipCall> clips);
+  GuidedCalls(TransformerRanks ranks, std::vector<ClipCall> clips);
 
   bool done() const { return clean_.size() == passes_.size(); }
   // Computes one block more.
@@ -53,7 +53,7 @@ class GuidedCalls {
   const PreparedTexts& TextsOf(Kind kind, size_t clip) const;
   int64_t RowsOf(Kind kind, size_t clip) const;
   VelocityInputs InputsOf(const Pass& pass) const;
-  BlockWalk WalkOf(const Ops& ops, const Pass& pass);
+  CallWalk WalkOf(const Ops& ops, const Pass& pass);
   // Whether some clips are perturbed: their pass follows that of the texts.
   bool perturbs() const { return passes_.size() > 1 && passes_[1].kind == Kind::kPerturbed; }
   // Of the perturbed pass, from the walk of the texts.
@@ -64,10 +64,10 @@ class GuidedCalls {
   std::vector<StreamTokens> CleanBy(const Pass& pass, const StreamTokens& velocity) const;
   StreamTokens CleanOf(size_t clip) const;
 
-  const Transformer& transformer_;
+  const TransformerRanks ranks_;
   const std::vector<ClipCall> clips_;
   std::vector<Pass> passes_;
-  std::optional<BlockWalk> walk_;                 // of the pass under way
+  std::optional<CallWalk> walk_;                  // of the pass under way
   TokensAt apart_;                                // where its prompts begin to differ
   std::vector<std::vector<StreamTokens>> clean_;  // of the passes that are done, of each clip in it
 };

@@ -40,12 +40,6 @@ absl::Status CheckTextEncoder(const StoredPart& part) {
       absl::StrCat("the text encoder is Gemma 4, which Reel cannot run yet: ", part.source));
 }
 
-absl::Status CheckOnOneDevice(const LoadOptions& options) {
-  if (options.peers.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      "LTX-2 cannot share a video's work between devices yet: give it one device");
-}
-
 absl::StatusOr<std::vector<FixedAdapter>> AddTo(StoredPart& transformer, StoredPart& connectors,
                                                 const LoadOptions& options) {
   const std::array<AdaptedPart, 2> parts = {
@@ -58,17 +52,44 @@ struct AdaptableTransformer {
   std::unique_ptr<AdapterShelf> shelf;  // null without room for adapters
 };
 
-absl::StatusOr<AdaptableTransformer> LoadTransformer(const StoredPart& part,
+// How the weights are held; `place` is the device, or none for a model without values.
+struct Holding {
+  at::ScalarType dtype;
+  at::Device device, place;
+  const FittedLoad& fitted;
+};
+
+// The parts that the ranks of a group divide: as they are stored, and as the first rank has them.
+struct DividedParts {
+  StoredPart transformer, vae;
+  std::vector<int> peers;  // the other ranks
+  TensorsByName of_transformer = {}, of_vae = {};
+
+  TensorsByName* Shared(TensorsByName& part) { return peers.empty() ? nullptr : &part; }
+};
+
+absl::StatusOr<DividedParts> DividedOf(const ModelParts& parts, const LoadOptions& options,
+                                       Values values) {
+  REEL_ASSIGN_OR_RETURN(StoredPart transformer, parts.Get(FilePart::kTransformer));
+  REEL_ASSIGN_OR_RETURN(StoredPart vae, parts.Get(FilePart::kVae));
+  DividedParts divided = {std::move(transformer), std::move(vae), {}};
+  if (values == Values::kStored) divided.peers = options.peers;
+  return divided;
+}
+
+absl::StatusOr<AdaptableTransformer> LoadTransformer(DividedParts& divided,
                                                      const LoadOptions& options,
-                                                     at::ScalarType dtype, at::Device device,
-                                                     at::Device place, const FittedLoad& fitted) {
+                                                     const Holding& holding) {
+  const StoredPart& part = divided.transformer;
   REEL_ASSIGN_OR_RETURN(const TransformerConfig config,
                         ReadTransformerConfig(part.config, part.source));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterRoom> room, AdapterRoomOf(options));
-  const FittedLoad held = fitted.InForm(options.weights_form);
-  StandBehindWeights(room.get(), device, dtype, held);
-  REEL_ASSIGN_OR_RETURN(Transformer transformer,
-                        Transformer::Load(part.weights, config, dtype, place, held, room.get()));
+  const FittedLoad held = holding.fitted.InForm(options.weights_form);
+  StandBehindWeights(room.get(), holding.device, holding.dtype, held);
+  REEL_ASSIGN_OR_RETURN(
+      Transformer transformer,
+      Transformer::Load(part.weights, config, holding.dtype, holding.place, held,
+                        {.shared = divided.Shared(divided.of_transformer), .room = room.get()}));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<AdapterShelf> shelf,
                         AdapterShelf::Of(std::move(room), AdapterFamily::kLtx2));
   return AdaptableTransformer{std::move(transformer), std::move(shelf)};
@@ -98,11 +119,10 @@ struct Vae {
   int64_t parameters, bytes;
 };
 
-absl::StatusOr<Vae> LoadVae(const ModelParts& parts, at::ScalarType dtype, at::Device place,
-                            std::shared_ptr<LayerRing> ring) {
-  REEL_ASSIGN_OR_RETURN(const StoredPart part, parts.Get(FilePart::kVae));
+absl::StatusOr<Vae> LoadVae(const StoredPart& part, at::ScalarType dtype, at::Device place,
+                            TensorsByName* shared, std::shared_ptr<LayerRing> ring) {
   REEL_ASSIGN_OR_RETURN(const VaeConfig config, ReadVideoVaeConfig(part.config, part.source));
-  Weights weights(part.weights, dtype, place);
+  Weights weights(part.weights, dtype, place, shared);
   Vae vae = {
       config, VaeEncoder(weights, config, std::move(ring)), VaeDecoder(weights, config), {}, 0, 0};
   vae.statistics = TakeStatistics(weights, config, at::kFloat);
@@ -110,6 +130,23 @@ absl::StatusOr<Vae> LoadVae(const ModelParts& parts, at::ScalarType dtype, at::D
   vae.parameters = weights.parameters();
   vae.bytes = weights.bytes();
   return vae;
+}
+
+// Gives the other devices their parts, and up all that layers of the first one were put together
+// from, before the text encoder comes.
+absl::StatusOr<LoadedPeers<Transformer>> LoadOthers(DividedParts divided, const Holding& holding,
+                                                    const Transformer& first) {
+  const FittedLoad held = FittedLoad().InForm(first.form());
+  const auto load = [&](at::Device device) -> absl::StatusOr<PeerParts<Transformer>> {
+    REEL_ASSIGN_OR_RETURN(
+        Transformer transformer,
+        Transformer::Load(divided.transformer.weights, first.config(), holding.dtype, device, held,
+                          {.shared = &divided.of_transformer}));
+    REEL_ASSIGN_OR_RETURN(Vae vae,
+                          LoadVae(divided.vae, holding.dtype, device, &divided.of_vae, nullptr));
+    return PeerParts<Transformer>{std::move(transformer), std::move(vae.decoder)};
+  };
+  return LoadPeers<Transformer>(holding.device, divided.peers, load);
 }
 
 absl::StatusOr<std::optional<LatentUpsampler>> LoadUpsampler(const LoadOptions& options,
@@ -133,6 +170,25 @@ absl::StatusOr<SoundOutput> LoadSound(const ModelParts& parts, at::ScalarType dt
   return SoundOutput::Join(std::move(audio_vae), std::move(generator));
 }
 
+// All that latents become.
+struct Outputs {
+  SoundOutput sound;
+  Vae vae;
+  std::optional<LatentUpsampler> upsampler;
+};
+
+absl::StatusOr<Outputs> LoadOutputs(const ModelParts& parts, const LoadOptions& options,
+                                    const SchedulerConfig& scheduler, const Holding& holding,
+                                    DividedParts& divided) {
+  const auto& [dtype, device, place, fitted] = holding;
+  REEL_ASSIGN_OR_RETURN(SoundOutput sound, LoadSound(parts, dtype, place));
+  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(divided.vae, dtype, place, divided.Shared(divided.of_vae),
+                                         fitted.encoder_ring()));
+  REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
+                        LoadUpsampler(options, scheduler, vae, dtype, place));
+  return Outputs{std::move(sound), std::move(vae), std::move(upsampler)};
+}
+
 // Before anything of the files is read. The sum of them all; empty without a manifest.
 absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
   REEL_RETURN_IF_ERROR(CheckRandomWeights(options));
@@ -148,6 +204,12 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
     files.insert(files.end(), more.begin(), more.end());
   }
   return VerifyFiles(options.manifest_file, files);
+}
+
+absl::Status CheckPartFiles(const LoadOptions& options) {
+  return CheckPartsOf(options,
+                      {ModelPart::kTransformer, ModelPart::kVae, ModelPart::kAudioVae,
+                       ModelPart::kTextEncoder, ModelPart::kConnectors, ModelPart::kUpsampler});
 }
 
 }  // namespace
@@ -182,34 +244,31 @@ WeightSizes SizesOf(const Ltx2Model& model) {
 absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& options,
                                                          at::Device device, Values values,
                                                          const FittedLoad& fitted) {
-  REEL_RETURN_IF_ERROR(CheckOnOneDevice(options));
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options, device));
   const at::Device place = values == Values::kNone ? at::Device(at::kMeta) : device;
   REEL_ASSIGN_OR_RETURN(const std::string weights_sha256, VerifyModel(options));
-  REEL_RETURN_IF_ERROR(CheckPartsOf(
-      options, {ModelPart::kTransformer, ModelPart::kVae, ModelPart::kAudioVae,
-                ModelPart::kTextEncoder, ModelPart::kConnectors, ModelPart::kUpsampler}));
+  REEL_RETURN_IF_ERROR(CheckPartFiles(options));
   REEL_ASSIGN_OR_RETURN(const ModelParts parts, ModelParts::Open(options));
   REEL_ASSIGN_OR_RETURN(const SchedulerConfig scheduler, parts.Scheduler());
-  REEL_ASSIGN_OR_RETURN(StoredPart transformer_part, parts.Get(FilePart::kTransformer));
+  const Holding holding = {dtype, device, place, fitted};
+  REEL_ASSIGN_OR_RETURN(DividedParts divided, DividedOf(parts, options, values));
   REEL_ASSIGN_OR_RETURN(StoredPart connectors_part, parts.Get(FilePart::kConnectors));
   REEL_ASSIGN_OR_RETURN(std::vector<FixedAdapter> adapters,
-                        AddTo(transformer_part, connectors_part, options));
+                        AddTo(divided.transformer, connectors_part, options));
   // The small parts first, so that what is wrong with them is said before the large ones are read.
-  REEL_ASSIGN_OR_RETURN(SoundOutput sound, LoadSound(parts, dtype, place));
-  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(parts, dtype, place, fitted.encoder_ring()));
-  REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
-                        LoadUpsampler(options, scheduler, vae, dtype, place));
+  REEL_ASSIGN_OR_RETURN(Outputs outputs, LoadOutputs(parts, options, scheduler, holding, divided));
+  auto& [sound, vae, upsampler] = outputs;
   REEL_ASSIGN_OR_RETURN(Connectors connectors,
                         LoadConnectors(connectors_part, dtype, place, fitted.text_ring()));
   REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer,
                         BpeTokenizer::Load(TextFolderOf(options) + "/tokenizer"));
-  REEL_ASSIGN_OR_RETURN(AdaptableTransformer adaptable,
-                        LoadTransformer(transformer_part, options, dtype, device, place, fitted));
+  REEL_ASSIGN_OR_RETURN(AdaptableTransformer adaptable, LoadTransformer(divided, options, holding));
   Transformer& transformer = adaptable.transformer;
   REEL_RETURN_IF_ERROR(CheckConnectors(connectors.config(), transformer.config()));
   REEL_RETURN_IF_ERROR(CheckVideo(vae.config, transformer.config(), options.path));
   REEL_RETURN_IF_ERROR(CheckSound(sound.vae().config(), transformer.config(), options.path));
+  REEL_ASSIGN_OR_RETURN(LoadedPeers<Transformer> others,
+                        LoadOthers(std::move(divided), holding, transformer));
   REEL_ASSIGN_OR_RETURN(
       GemmaEncoder encoder,
       LoadTextEncoder(parts, dtype, place, fitted.text_ring(), options.text_form));
@@ -237,7 +296,9 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
                 .bytes = bytes,
                 .weights_sha256 = SumWithAdapters(weights_sha256, adapters),
                 .adapters = std::move(adapters),
-                .adapter_shelf = std::move(adaptable.shelf)});
+                .adapter_shelf = std::move(adaptable.shelf),
+                .crew = others.NewCrew(),
+                .peers = std::move(others.parts)});
 }
 
 }  // namespace reel::model::ltx2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of one LTX-2 model: read from a diffusers folder, on one device.
+// Everything of one LTX-2 model: read from a diffusers folder, on one device or on a group.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/adapting/adapter_shelf.h"
+#include "model/bridge/rank_crew.h"
 #include "model/conditions/condition_pictures.h"
 #include "model/fit_plan.h"
 #include "model/latents/latents.h"
@@ -17,9 +18,10 @@
 #include "model/load_options.h"
 #include "model/ltx2/prompts.h"
 #include "model/ltx2/sound_output.h"
-#include "model/ltx2/transformer.h"
+#include "model/ltx2/transformer_ranks.h"
 #include "model/sampler/schedule.h"
 #include "model/vae/latent_upsampler.h"
+#include "model/vae/rank_parts.h"
 #include "model/vae/vae_config.h"
 #include "model/vae/vae_decoder.h"
 #include "model/vae/vae_encoder.h"
@@ -47,7 +49,15 @@ struct Ltx2Model {
   std::string weights_sha256;
   std::vector<FixedAdapter> adapters;           // in its weights
   std::unique_ptr<AdapterShelf> adapter_shelf;  // of requests; null: they take none
+  // The other devices of a group. Null and empty on one device, which is then `device`.
+  std::unique_ptr<RankCrew> crew;
+  std::vector<PeerParts<Transformer>> peers;
 
+  // Of all devices. Borrows the model.
+  TransformerRanks ranks() const {
+    if (crew == nullptr) return transformer;
+    return {*crew, TransformersOf<Transformer>(*this)};
+  }
   // Whether it was trained for a few given steps, without guidance: its schedule does not depend on
   // the size of the video.
   bool is_distilled() const { return !scheduler.use_dynamic_shifting; }

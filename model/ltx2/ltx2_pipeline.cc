@@ -32,9 +32,9 @@ const Ltx2Generation& Mine(const FamilyGeneration& generation) {
 
 class Ltx2Walk final : public StepWalk {
  public:
-  Ltx2Walk(const Transformer& transformer, const std::vector<DenoiseState*>& states,
+  Ltx2Walk(const TransformerRanks& ranks, const std::vector<DenoiseState*>& states,
            AdapterColumns* columns)
-      : step_(transformer, states, columns) {}
+      : step_(ranks, states, columns) {}
   bool Next(const Ops& ops, size_t blocks) override { return step_.Next(ops, blocks); }
 
  private:
@@ -96,7 +96,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return model_->adapter_shelf->columns().HaveRoomFor(jobs);
   }
   void StepTogether(Batch batch, const Ops& ops) override {
-    DenoiseStep(model_->transformer, StatesOf(batch), Columns()).Finish(ops);
+    DenoiseStep(model_->ranks(), StatesOf(batch), Columns()).Finish(ops);
   }
   AdapterColumns* Columns() const {
     return model_->adapter_shelf == nullptr ? nullptr : &model_->adapter_shelf->columns();
@@ -111,7 +111,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return static_cast<size_t>(model_->transformer.config().num_layers);
   }
   std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops&) override {
-    return std::make_unique<Ltx2Walk>(model_->transformer, StatesOf(batch), Columns());
+    return std::make_unique<Ltx2Walk>(model_->ranks(), StatesOf(batch), Columns());
   }
 
   static at::Tensor MiddleOf(const FamilyGeneration& generation) {
@@ -122,7 +122,10 @@ class Ltx2Pipeline final : public FamilyPipeline {
 
   // The middle of the clip: its latent frame decoded alone, so that it costs a single frame.
   at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) override {
-    return Decode(MiddleOf(generation), ops)->Next(ops).x;
+    at::Generator unused = NoNoise();
+    return model_->decoder.Decode(ops, Decodable(MiddleOf(generation)), {{}, 0, unused})
+        ->Next(ops)
+        .x;
   }
 
   absl::Status PushSound(FamilyGeneration& generation, const Ops&, FrameSink& sink) override {
@@ -140,7 +143,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
 
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override {
     if (Mine(generation).refined) {
-      at::Generator unused = at::detail::createCPUGenerator(0);
+      at::Generator unused = NoNoise();
       const at::Tensor like = RefinedMiddle(Mine(generation)).to(model_->device, model_->dtype);
       return model_->decoder.DecodeFrom(ops, RefinedSource(*model_, Mine(generation)), like,
                                         {{}, 0, unused});
@@ -148,14 +151,14 @@ class Ltx2Pipeline final : public FamilyPipeline {
     const at::Tensor own = generation.PictureLatents();
     const at::Tensor whole = Behind(Mine(generation).held.before, own);
     const int64_t unseen = (whole.size(2) - own.size(2)) * model_->vae_config.temporal_compression;
-    return WithoutFirst(unseen, Decode(whole, ops));
+    at::Generator unused = NoNoise();
+    return WithoutFirst(unseen, DecodeOnRanks(*model_, ops, Decodable(whole), {{}, 0, unused}));
   }
 
-  FrameSourcePtr Decode(const at::Tensor& latents, const Ops& ops) const {
-    // The decoder injects no noise.
-    at::Generator unused = at::detail::createCPUGenerator(0);
-    const at::Tensor decoded = model_->statistics.Denormalize(latents).to(model_->dtype);
-    return model_->decoder.Decode(ops, decoded, {{}, 0, unused});
+  // The decoder injects no noise.
+  static at::Generator NoNoise() { return at::detail::createCPUGenerator(0); }
+  at::Tensor Decodable(const at::Tensor& latents) const {
+    return model_->statistics.Denormalize(latents).to(model_->dtype);
   }
 
   EncodeStage encode_stage() { return {*model_, card()}; }

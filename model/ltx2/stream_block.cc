@@ -51,9 +51,9 @@ at::Tensor StreamBlock::AddSelfAttention(const Ops& ops, const at::Tensor& x,
                                          const StreamVectors& vectors, const StreamCall& call,
                                          bool is_perturbed) const {
   const Rows normed = Norm(ops, x, vectors.self, vectors.vector_of, self_attention.QueryForm(ops));
-  const at::Tensor attended =
-      is_perturbed ? self_attention.OfValues(ops, normed)
-                   : self_attention.OfSelf(ops, normed, call.tables.own, call.self_bias);
+  const at::Tensor attended = is_perturbed ? self_attention.OfValues(ops, normed)
+                                           : self_attention.OfSelf(ops, normed, call.tables.own,
+                                                                   call.self_bias, call.ranks);
   return ops.GateResidual(x, attended, vectors.self_gate, vectors.vector_of);
 }
 
@@ -62,20 +62,21 @@ at::Tensor StreamBlock::AddTextAttention(const Ops& ops, const at::Tensor& x,
                                          const TextContext& text) const {
   if (!text_table.defined()) {
     const at::Tensor attended =
-        text_attention.OfContext(ops, {Norm(ops, x)}, {text.tokens}, {}, text.bias);
+        text_attention.OfContext(ops, {Norm(ops, x)}, {.rows = {text.tokens}, .bias = text.bias});
     return ops.GateResidual(x, attended, {});
   }
   const Rows query = Norm(ops, x, vectors.query, vectors.vector_of, text_attention.QueryForm(ops));
-  const at::Tensor attended = text_attention.OfContext(
-      ops, query, {Modulated(ops, text.tokens, vectors.text)}, {}, text.bias);
+  const Rows modulated = {Modulated(ops, text.tokens, vectors.text)};
+  const at::Tensor attended =
+      text_attention.OfContext(ops, query, {.rows = modulated, .bias = text.bias});
   return ops.GateResidual(x, attended, vectors.query_gate, vectors.vector_of);
 }
 
 at::Tensor StreamBlock::AddCrossAttention(const Ops& ops, const at::Tensor& x,
                                           const StreamVectors& vectors, const Rows& query,
-                                          const Rows& keys, const Tables& tables) const {
-  return ops.GateResidual(x, cross_attention.OfContext(ops, query, keys, tables),
-                          vectors.cross_gate, vectors.cross_vector_of);
+                                          const AttentionContext& context) const {
+  return ops.GateResidual(x, cross_attention.OfContext(ops, query, context), vectors.cross_gate,
+                          vectors.cross_vector_of);
 }
 
 at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,

@@ -26,6 +26,8 @@ struct StreamCall {
   TextContext text;
   StreamTables tables;
   at::Tensor self_bias;  // [B, 1, S, S], added to self attention's scores; or undefined
+  // Of a group whose ranks divide the stream's tokens; its bias is then of this rank's queries.
+  RankTokens ranks = {};
 };
 
 // Of one block, its table added to what the times make; [B, 1 or S, D] each, or [M, 1, D] of M
@@ -62,9 +64,9 @@ struct StreamBlock {
   // x + attention(norm(x), text).
   at::Tensor AddTextAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
                               const TextContext& text) const;
-  // x + gate * attention(query, keys), both normed and modulated.
+  // x + gate * attention(query, context), both normed and modulated.
   at::Tensor AddCrossAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
-                               const Rows& query, const Rows& keys, const Tables& tables) const;
+                               const Rows& query, const AttentionContext& context) const;
   // x + gate * feed_forward(norm(x) * (1 + scale) + shift)
   at::Tensor AddFeedForward(const Ops& ops, const at::Tensor& x,
                             const StreamVectors& vectors) const;

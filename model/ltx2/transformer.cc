@@ -22,7 +22,7 @@ at::Tensor BiasOf(const at::Tensor& mask, at::ScalarType dtype) {
 }
 
 StreamCall CallOf(const Ops& ops, const TimeNets& time_nets, const StreamInputs& inputs) {
-  return {time_nets(ops, inputs.times), inputs.text, inputs.tables, inputs.self_bias};
+  return {time_nets(ops, inputs.times), inputs.text, inputs.tables, inputs.self_bias, inputs.ranks};
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ Transformer::StreamEnds Transformer::TakeEnds(Weights& weights, const Transforme
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
                                               const TransformerConfig& config, at::ScalarType dtype,
                                               at::Device device, const FittedLoad& fitted,
-                                              AdapterRoom* room) {
-  Weights weights(stored, dtype, device, nullptr, room);
+                                              const LoadExtras& extras) {
+  Weights weights(stored, dtype, device, extras.shared, extras.room);
   Transformer model(config);
   model.video_ = TakeEnds(weights, config, Stream::kVideo);
   model.audio_ = TakeEnds(weights, config, Stream::kAudio);

@@ -25,6 +25,8 @@ struct StreamInputs {
   // Of the video alone; undefined where there is none.
   at::Tensor self_bias = {};  // [B, 1, S, S], in the model's type; of SelfBias
   at::Tensor keyframes = {};  // [B, S, 1], above 0 for tokens of latents that are a single picture
+  // Of a group whose ranks divide the video's tokens: S are this rank's, and of SelfBias its rows.
+  RankTokens ranks = {};
 };
 
 struct VelocityInputs {
@@ -47,7 +49,7 @@ class Transformer {
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
                                           at::ScalarType dtype, at::Device device,
                                           const FittedLoad& fitted = {},
-                                          AdapterRoom* room = nullptr);
+                                          const LoadExtras& extras = {});
 
   // Adds the video stream's layers in 8 bits, which the profiles "fp8" and "int8" need before their
   // first call; once for each form. The first and the last block, which decide most, have none.

@@ -37,8 +37,12 @@ StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& to
     const Rows a_query = audio.Norm(ops, a, of_audio.cross_query, a_time, of_a.QueryForm(ops));
     const Rows a_keys = audio.Norm(ops, a, of_audio.cross_keys, a_time, of_x.ContextForm(ops));
     const RopeTable &video_table = call.video.tables.cross, &audio_table = call.audio.tables.cross;
-    x = video.AddCrossAttention(ops, x, of_video, x_query, a_keys, {&video_table, &audio_table});
-    a = audio.AddCrossAttention(ops, a, of_audio, a_query, x_keys, {&audio_table, &video_table});
+    x = video.AddCrossAttention(
+        ops, x, of_video, x_query,
+        {.rows = a_keys, .tables = {&video_table, &audio_table}, .ranks = call.audio.ranks});
+    a = audio.AddCrossAttention(
+        ops, a, of_audio, a_query,
+        {.rows = x_keys, .tables = {&audio_table, &video_table}, .ranks = call.video.ranks});
   }
 
   // x = x + gate * feed_forward(norm(x) * (1 + scale) + shift)

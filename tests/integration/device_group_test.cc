@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker whose device is a group, by the real programs, on ltx-demo and CPUs: its videos, and
-// what a rank that stops or dies costs.
+// A worker whose device is a group, by the real programs, on the demo models and CPUs. Its videos
+// and films are those of one device; a rank that stops or dies costs no more than time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -25,11 +27,11 @@ namespace {
 
 using ::testing::IsEmpty;
 
-ServerSetup DemoOn(const std::string& device) {
+ServerSetup DemoOn(const std::string& device, const std::string& weights = "weights") {
   ServerSetup setup;
   setup.config =
-      absl::StrCat("models { name: 'demo' path: '", std::getenv("REEL_SOURCE"),
-                   "/model/demo/weights' dtype: 'fp32' }\n", "workers { device: '", device, "' }");
+      absl::StrCat("models { name: 'demo' path: '", std::getenv("REEL_SOURCE"), "/model/demo/",
+                   weights, "' dtype: 'fp32' }\n", "workers { device: '", device, "' }");
   return setup;
 }
 
@@ -84,6 +86,26 @@ TEST_P(DeviceGroupOf, IsOneWorkerWithTheVideosOfOneDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, DeviceGroupOf, ::testing::Values("cpu+cpu", "cpu+cpu+cpu+cpu"));
+
+TEST(DeviceGroup, MakesAFilmWithSoundAsOneDevice) {
+  ReelServer group(DemoOn("cpu+cpu", "films/weights")), one(DemoOn("cpu", "films/weights"));
+  Calls on_group(group.Connect()), on_one(one.Connect());
+  const v1::VideoSpec spec = Spec("a green triangle sliding left over a gray checkerboard", 3);
+  const StreamResult made = on_group.Generate(spec), expected = on_one.Generate(spec);
+  ASSERT_TRUE(made.status.ok()) << made.status.error_message();
+  ASSERT_TRUE(expected.status.ok()) << expected.status.error_message();
+  EXPECT_EQ(made.finished.stats().device(), "cpu+cpu");
+  EXPECT_LE(FurthestApart(made.file, expected.file), 1);
+  const auto film = testing::Decode(made.file), film_of_one = testing::Decode(expected.file);
+  ASSERT_TRUE(film.ok() && film_of_one.ok());
+  ASSERT_EQ(film->channels, 2);
+  ASSERT_EQ(film->sound.size(), film_of_one->sound.size());
+  float most = 0;
+  for (size_t i = 0; i < film->sound.size(); ++i) {
+    most = std::max(most, std::abs(film->sound[i] - film_of_one->sound[i]));
+  }
+  EXPECT_LT(most, 0.01f);
+}
 
 TEST(DeviceGroup, IsCancelledBetweenPieces) {
   ReelServer server(DemoOn("cpu+cpu"));

@@ -61,7 +61,7 @@ absl::StatusOr<Transformer> LoadTransformer(const char* version, const HeadDims&
   const auto config = ReadTransformerConfig(file, "config.json");
   if (!config.ok()) return config.status();
   return Transformer::Load(*WeightSet::OpenFolder("none", "none", kSeed), *config, dtype, device,
-                           {}, room);
+                           {}, {.room = room});
 }
 
 class ByProfile : public DeviceTest {

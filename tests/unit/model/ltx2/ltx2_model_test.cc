@@ -148,12 +148,5 @@ TEST(Ltx2Model, MakesValuesUpWithoutFilesOfWeights) {
   EXPECT_THAT(Refusal(options), HasSubstr("manifest"));
 }
 
-TEST(Ltx2Model, TakesOneDevice) {
-  const TinyFolder folder("2.3");
-  LoadOptions options = OptionsFor(folder);
-  options.peers = {-1};
-  EXPECT_THAT(Refusal(options), HasSubstr("one device"));
-}
-
 }  // namespace
 }  // namespace reel::model::ltx2

@@ -233,7 +233,8 @@ TEST(Ltx2Transformer, WithAdaptersOfARequestGivesTheVelocitiesOfDiffusers) {
   const Told told(golden, "scalar");
   for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
     AdapterRoom room(2 * kAdapterSlot);
-    const auto model = Transformer::Load(tiny.weights(), *config, dtype, at::kCPU, {}, &room);
+    const auto model =
+        Transformer::Load(tiny.weights(), *config, dtype, at::kCPU, {}, {.room = &room});
     ASSERT_TRUE(model.ok()) << model.status();
     const auto shelf = *AdapterShelf::Of(std::make_unique<AdapterRoom>(room), AdapterFamily::kLtx2);
     const auto taken = shelf->Take({{"style", 0.7, "", files + "style.safetensors"},
