@@ -9,13 +9,6 @@
 
 namespace reel::model::ltx {
 
-// Neighbouring rows of a step, from `first` on.
-struct RowRange {
-  int64_t first = 0, count = 0;
-
-  friend bool operator==(const RowRange&, const RowRange&) = default;
-};
-
 // Copies on the rank's device; each is made again when its source is another tensor.
 struct RankShare {
   RowRange rows;                         // of the text

@@ -18,6 +18,13 @@ struct TokenRange {
   friend bool operator==(const TokenRange&, const TokenRange&) = default;
 };
 
+// Neighbouring rows of a call, from `first` on.
+struct RowRange {
+  int64_t first = 0, count = 0;
+
+  friend bool operator==(const RowRange&, const RowRange&) = default;
+};
+
 // A rank's share in a call; by default one rank has all tokens. Borrows `crew` and `link`.
 struct RankTokens {
   struct KeysAndValues {
