@@ -6,59 +6,77 @@ namespace {
 
 constexpr int64_t kQueries = 2;  // a dimension of SelfBias
 
-at::Tensor There(const at::Tensor& x, const RankTokens& part) {
-  return x.defined() ? x.to(part.crew->device(part.rank), /*non_blocking=*/true) : x;
+at::Tensor There(const at::Tensor& x, const RankPart& part) {
+  const RankTokens& ranks = part.tokens;
+  return x.defined() ? x.to(ranks.crew->device(ranks.rank), /*non_blocking=*/true) : x;
+}
+
+// Of x [B, ...], which may be undefined.
+at::Tensor RowsThere(const at::Tensor& x, const RankPart& part) {
+  return x.defined() ? There(x.narrow(0, part.rows.first, part.rows.count), part) : x;
 }
 
 // Of x [B, S, ...], which may be undefined.
-at::Tensor OwnThere(const at::Tensor& x, const RankTokens& part) {
-  return There(part.Own(x), part);
+at::Tensor OwnThere(const at::Tensor& x, const RankPart& part) {
+  if (!x.defined()) return x;
+  return There(part.tokens.Own(x.narrow(0, part.rows.first, part.rows.count)), part);
 }
 
-StreamTimes TimesThere(const StreamTimes& times, const RankTokens& part) {
-  const bool of_each_token = !times.vector_of.defined() && times.own.size(1) > 1;
-  return {.own = of_each_token ? OwnThere(times.own, part) : There(times.own, part),
-          .sigma = There(times.sigma, part),
-          .other_sigma = There(times.other_sigma, part),
-          .vector_of = OwnThere(times.vector_of, part),
-          .adapters = There(times.adapters, part)};
+StreamTimes TimesThere(const StreamTimes& times, const RankPart& part) {
+  StreamTimes own = {.own = {},
+                     .sigma = RowsThere(times.sigma, part),
+                     .other_sigma = RowsThere(times.other_sigma, part),
+                     .vector_of = OwnThere(times.vector_of, part),
+                     .adapters = There(times.adapters, part)};
+  if (times.vector_of.defined()) {
+    own.own = There(times.own, part);  // of all rows
+  } else {
+    const bool of_each_token = times.own.size(1) > 1;
+    own.own = of_each_token ? OwnThere(times.own, part) : RowsThere(times.own, part);
+  }
+  return own;
 }
 
-// Of one stream, all of it where the part is not divided.
-StreamInputs StreamThere(const StreamInputs& all, const RankTokens& part) {
-  const TokenRange own = part.own();
+at::Tensor BiasThere(const at::Tensor& bias, const RankPart& part) {
+  if (!bias.defined()) return bias;
+  const TokenRange own = part.tokens.own();
+  return RowsThere(bias.narrow(kQueries, own.first, own.count), part);
+}
+
+// Of one stream, all of its tokens where they are not divided.
+StreamInputs StreamThere(const StreamInputs& all, const RankPart& part) {
+  const RankTokens& ranks = part.tokens;
+  const TokenRange own = ranks.own();
   const auto of_tokens = [&](const RopeTable& table) {
-    return (part.is_divided() ? table.Tokens(own.first, own.count) : table)
-        .To(part.crew->device(part.rank));
+    return (ranks.is_divided() ? table.Tokens(own.first, own.count) : table)
+        .To(ranks.crew->device(ranks.rank));
   };
-  const bool has_bias = all.self_bias.defined();
   return {.x = OwnThere(all.x, part),
           .times = TimesThere(all.times, part),
-          .text = {There(all.text.tokens, part), There(all.text.bias, part)},
+          .text = {RowsThere(all.text.tokens, part), RowsThere(all.text.bias, part)},
           .tables = {of_tokens(all.tables.own), of_tokens(all.tables.cross)},
-          .self_bias = has_bias ? There(all.self_bias.narrow(kQueries, own.first, own.count), part)
-                                : at::Tensor(),
+          .self_bias = BiasThere(all.self_bias, part),
           .keyframes = OwnThere(all.keyframes, part),
-          .ranks = part};
+          .ranks = ranks};
 }
 
 // Of a stream that every rank has.
-RankTokens WholeAt(const RankTokens& part, int64_t tokens) {
-  return {part.crew, part.rank, part.rank, 1, tokens};
+RankPart WholeAt(const RankPart& part, int64_t tokens) {
+  return {{part.tokens.crew, part.tokens.rank, part.tokens.rank, 1, tokens}, part.rows};
 }
 
 }  // namespace
 
-VelocityInputs PartOf(const VelocityInputs& all, const RankTokens& part) {
+VelocityInputs PartOf(const VelocityInputs& all, const RankPart& part) {
   return {.video = StreamThere(all.video, part),
           .audio = StreamThere(all.audio, WholeAt(part, all.audio.x.size(1))),
           .is_isolated = all.is_isolated,
           .perturbed_blocks = all.perturbed_blocks,
-          .adapters = There(all.adapters, part)};
+          .adapters = RowsThere(all.adapters, part)};
 }
 
-TokensAt PartOf(const TokensAt& all, const RankTokens& part) {
-  return {{OwnThere(all.tokens.video, part), There(all.tokens.audio, part)}, all.block};
+TokensAt PartOf(const TokensAt& all, const RankPart& part) {
+  return {{OwnThere(all.tokens.video, part), RowsThere(all.tokens.audio, part)}, all.block};
 }
 
 }  // namespace reel::model::ltx2

@@ -4,9 +4,10 @@
 // rank's queries look at the keys and values of all ranks. The sound looks at all pictures too;
 // since every rank has the whole sound, each needs those keys and values, half as wide. Both are
 // exchanged behind their norms and rotation. Of a row of 6,144 tokens in bf16 two ranks send each
-// other 75 MB a block, while each computes 3 ms on an H100. The other way, attending to its own
-// tokens on each rank and joining what comes out, would want sums of exponentials, which
-// libraries' attentions keep to themselves.
+// other 75 MB a block, while each computes 3 ms on an H100. Rows need nothing of each other, so
+// they go to halves of the ranks where that is even. The other way, attending to its own tokens on
+// each rank and joining what comes out, would want sums of exponentials, which libraries'
+// attentions keep to themselves.
 //
 // Ranks exchange by copies, not by a RankLink. The calls of LTX-2 are not recorded: the host
 // launches every kernel, one thread for each rank, and may ask the driver for memory in between.
@@ -21,7 +22,6 @@
 #include <utility>
 
 #include "model/bridge/rank_run.h"
-#include "model/ltx2/rank_inputs.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -48,24 +48,32 @@ CallWalk TransformerRanks::BeginAt(const Ops& ops, const VelocityInputs& inputs,
   return Begun(ops, inputs, &from);
 }
 
-std::vector<RankTokens> TransformerRanks::DivisionOf(const VelocityInputs& inputs) const {
+std::vector<RankPart> TransformerRanks::PartsOf(const VelocityInputs& inputs) const {
   const int64_t rows = inputs.video.x.size(0), tokens = inputs.video.x.size(1);
-  if (crew_ == nullptr || rows * tokens < least_divided_) return {RankTokens()};
-  std::vector<RankTokens> division = RankTokens::OfCrew(*crew_, /*in_halves=*/false, tokens);
-  if (!division[0].is_divided()) return {RankTokens()};
-  return division;
+  const std::vector<RankPart> first_alone = {{RankTokens(), {0, rows}}};
+  if (crew_ == nullptr) return first_alone;
+  const bool in_halves = crew_->size() % 2 == 0 && rows % 2 == 0;
+  const int64_t there = in_halves ? rows / 2 : rows;
+  const int64_t most = there * tokens < least_divided_ ? 1 : crew_->size();
+  const std::vector<RankTokens> division = RankTokens::OfCrew(*crew_, in_halves, tokens, most);
+  if (!in_halves && !division[0].is_divided()) return first_alone;
+  std::vector<RankPart> parts;
+  for (const RankTokens& own : division) {
+    parts.push_back({own, {own.first_rank == 0 ? 0 : there, there}});
+  }
+  return parts;
 }
 
 CallWalk TransformerRanks::Begun(const Ops& ops, const VelocityInputs& inputs,
                                  const TokensAt* from) const {
-  CallWalk walk(*this, DivisionOf(inputs));
-  const size_t ranks = walk.division_.size();
+  CallWalk walk(*this, PartsOf(inputs));
+  const size_t ranks = walk.parts_.size();
   std::vector<VelocityInputs> own(ranks);
   std::vector<TokensAt> own_from(ranks);
   // The first rank comes last: its device sends the others their inputs before it computes.
   for (size_t rank = ranks; rank-- > 0;) {
-    const RankTokens& part = walk.division_[rank];
-    if (ranks > 1 && part.own().count == 0) continue;
+    const RankPart& part = walk.parts_[rank];
+    if (ranks > 1 && part.is_empty()) continue;
     own[rank] = ranks == 1 ? inputs : PartOf(inputs, part);
     if (from != nullptr) own_from[rank] = ranks == 1 ? *from : PartOf(*from, part);
   }
@@ -77,15 +85,15 @@ CallWalk TransformerRanks::Begun(const Ops& ops, const VelocityInputs& inputs,
   return walk;
 }
 
-CallWalk::CallWalk(TransformerRanks ranks, std::vector<RankTokens> division)
-    : ranks_(std::move(ranks)), division_(std::move(division)), walks_(division_.size()) {}
+CallWalk::CallWalk(TransformerRanks ranks, std::vector<RankPart> parts)
+    : ranks_(std::move(ranks)), parts_(std::move(parts)), walks_(parts_.size()) {}
 
 void CallWalk::OnRanks(const Ops& ops,
                        const std::function<void(size_t rank, const Ops& by)>& work) const {
-  if (division_.size() == 1) return work(0, ops);
+  if (parts_.size() == 1) return work(0, ops);
   RunOnRanks(*ranks_.crew_, ops, [&](int number, const Ops& by) {
     const auto rank = static_cast<size_t>(number);
-    if (division_[rank].own().count > 0) work(rank, by);
+    if (!parts_[rank].is_empty()) work(rank, by);
   });
 }
 
@@ -109,15 +117,29 @@ StreamTokens CallWalk::End(const Ops& ops) const {
   return Together(made);
 }
 
-// Every rank made the same sound, of which the first one's is taken.
+// Every rank made the same sound of its rows, of which the first one's is taken.
 StreamTokens CallWalk::Together(const std::vector<StreamTokens>& made) const {
   if (made.size() == 1) return made[0];
-  std::vector<at::Tensor> video;
-  for (const StreamTokens& part : made) {
-    if (!part.video.defined()) continue;
-    video.push_back(part.video.to(made[0].video.device(), /*non_blocking=*/true));
+  const auto here = [&](const at::Tensor& x) {
+    return x.to(made[0].video.device(), /*non_blocking=*/true);
+  };
+  std::vector<std::vector<at::Tensor>> tokens;  // of the rows of each half, or of all
+  std::vector<at::Tensor> audio;                // of the same
+  for (size_t rank = 0; rank < made.size(); ++rank) {
+    const RankPart& part = parts_[rank];
+    if (part.is_empty()) continue;
+    if (part.tokens.rank == part.tokens.first_rank) {
+      tokens.emplace_back();
+      audio.push_back(here(made[rank].audio));
+    }
+    tokens.back().push_back(here(made[rank].video));
   }
-  return {at::cat(video, 1), made[0].audio};
+  const auto joined = [](const std::vector<at::Tensor>& all, int64_t dimension) {
+    return all.size() == 1 ? all[0] : at::cat(all, dimension);
+  };
+  std::vector<at::Tensor> video;
+  for (const std::vector<at::Tensor>& of_rows : tokens) video.push_back(joined(of_rows, 1));
+  return {joined(video, 0), joined(audio, 0)};
 }
 
 }  // namespace reel::model::ltx2

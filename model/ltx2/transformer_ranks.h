@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transformer on one device, or on every rank of a group, which divide the pictures' tokens of
-// a call. Sound and texts are on every rank.
+// The transformer on one device, or on every rank of a group. Each half of the ranks has half of a
+// call's rows, where both are even; within a half, or all of them, they divide the pictures'
+// tokens. The sound of its rows is on every rank.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include "model/bridge/ops.h"
 #include "model/bridge/rank_crew.h"
 #include "model/ltx2/block_walk.h"
+#include "model/ltx2/rank_inputs.h"
 #include "model/ltx2/transformer.h"
 
 namespace reel::model::ltx2 {
@@ -22,8 +24,8 @@ class CallWalk;
 class TransformerRanks {
  public:
   TransformerRanks(const Transformer& one) : all_{&one} {}  // NOLINT: one device is a group of one
-  // `all` are those of the crew's ranks. They divide calls with at least `least_divided` tokens of
-  // pictures, of all rows together; without a value the device decides.
+  // `all` are those of the crew's ranks. They divide rows of together at least `least_divided`
+  // tokens of pictures; without a value the device decides.
   TransformerRanks(RankCrew& crew, std::vector<const Transformer*> all,
                    std::optional<int64_t> least_divided = {});
 
@@ -37,8 +39,8 @@ class TransformerRanks {
   friend class CallWalk;
 
   CallWalk Begun(const Ops& ops, const VelocityInputs& inputs, const TokensAt* from) const;
-  // How each rank has its part of a call: by these tokens, in this order of ranks.
-  std::vector<RankTokens> DivisionOf(const VelocityInputs& inputs) const;
+  // What each rank has of a call, or the first one alone: then one part.
+  std::vector<RankPart> PartsOf(const VelocityInputs& inputs) const;
 
   RankCrew* crew_ = nullptr;  // null on one device
   std::vector<const Transformer*> all_;
@@ -61,14 +63,14 @@ class CallWalk {
  private:
   friend class TransformerRanks;
 
-  CallWalk(TransformerRanks ranks, std::vector<RankTokens> division);
+  CallWalk(TransformerRanks ranks, std::vector<RankPart> parts);
   // Of each rank that has tokens.
   void OnRanks(const Ops& ops, const std::function<void(size_t rank, const Ops& by)>& work) const;
   // What the ranks made of their tokens, on the first one's device.
   StreamTokens Together(const std::vector<StreamTokens>& made) const;
 
   TransformerRanks ranks_;
-  std::vector<RankTokens> division_;             // by rank; one for a call of the first rank alone
+  std::vector<RankPart> parts_;                  // by rank; one for a call of the first rank alone
   std::vector<std::optional<BlockWalk>> walks_;  // of the same; unset: the rank has no tokens
 };
 

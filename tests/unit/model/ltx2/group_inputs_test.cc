@@ -64,6 +64,30 @@ class Ltx2RankInputs : public ::testing::TestWithParam<const char*> {
     return inputs;
   }
 
+  // Of those rows, by all ranks, as the whole call makes them.
+  void ExpectDivided(RankCrew& crew, Told told, const RowRange& rows) const {
+    const VelocityInputs inputs = InputsFor(told);
+    const StreamTokens all = transformer_.Velocity(ops_, inputs);
+    const auto own_rows = [&](const at::Tensor& x) { return x.narrow(0, rows.first, rows.count); };
+    const std::vector<RankTokens> parts = RankTokens::OfCrew(crew, false, inputs.video.x.size(1));
+    std::vector<StreamTokens> made(parts.size());
+    RunOnRanks(crew, ops_, [&](int number, const Ops& by) {
+      const auto rank = static_cast<size_t>(number);
+      made[rank] = transformer_.Velocity(by, PartOf(inputs, {parts[rank], rows}));
+    });
+    const std::string what = std::to_string(crew.size()) + " ranks, rows from " +
+                             std::to_string(rows.first) + ", " +
+                             std::to_string(static_cast<int>(told));
+    std::vector<at::Tensor> video;
+    for (size_t rank = 0; rank < made.size(); ++rank) {
+      EXPECT_TRUE(made[rank].audio.equal(made[0].audio)) << what << ", rank " << rank;
+      EXPECT_EQ(made[rank].video.size(1), parts[rank].own().count);
+      video.push_back(made[rank].video);
+    }
+    EXPECT_LT(RelativeError(what + ", video", at::cat(video, 1), own_rows(all.video)), 2e-6);
+    EXPECT_LT(RelativeError(what + ", audio", made[0].audio, own_rows(all.audio)), 2e-6);
+  }
+
   const c10::InferenceMode no_gradients_;
   const TestRun test_;
   const Ops ops_{test_.run};
@@ -73,26 +97,15 @@ class Ltx2RankInputs : public ::testing::TestWithParam<const char*> {
 TEST_P(Ltx2RankInputs, GiveItsTokensAndTheSameSoundOnEveryRank) {
   for (const int ranks : {2, 3, 4}) {
     RankCrew crew(std::vector<at::Device>(static_cast<size_t>(ranks), at::kCPU));
-    for (const Told told : kAll) {
-      const VelocityInputs inputs = InputsFor(told);
-      const StreamTokens expected = transformer_.Velocity(ops_, inputs);
-      const std::vector<RankTokens> parts = RankTokens::OfCrew(crew, false, inputs.video.x.size(1));
-      std::vector<StreamTokens> made(parts.size());
-      RunOnRanks(crew, ops_, [&](int number, const Ops& by) {
-        const auto rank = static_cast<size_t>(number);
-        made[rank] = transformer_.Velocity(by, PartOf(inputs, parts[rank]));
-      });
-      const std::string what =
-          std::to_string(ranks) + " ranks, " + std::to_string(static_cast<int>(told));
-      std::vector<at::Tensor> video;
-      for (size_t rank = 0; rank < made.size(); ++rank) {
-        EXPECT_TRUE(made[rank].audio.equal(made[0].audio)) << what << ", rank " << rank;
-        EXPECT_EQ(made[rank].video.size(1), parts[rank].own().count);
-        video.push_back(made[rank].video);
-      }
-      EXPECT_LT(RelativeError(what + ", video", at::cat(video, 1), expected.video), 2e-6);
-      EXPECT_LT(RelativeError(what + ", audio", made[0].audio, expected.audio), 2e-6);
-    }
+    for (const Told told : kAll) ExpectDivided(crew, told, {0, kRows});
+  }
+}
+
+// As where each half of the ranks has half of the rows.
+TEST_P(Ltx2RankInputs, GiveItsRowsAlone) {
+  RankCrew crew(std::vector<at::Device>(2, at::kCPU));
+  for (const Told told : kAll) {
+    for (int64_t row = 0; row < kRows; ++row) ExpectDivided(crew, told, {row, 1});
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares steps whose tokens two, three and four ranks divide with those of one device. Covers all
+// Compares steps that two, three and four ranks divide with those of one device. Covers all
 // forms of guidance, pinned tokens, several clips, steps that stop and go on, small clips, and a
 // rank that fails.
 #include <functional>
@@ -241,14 +241,23 @@ TEST_P(Ltx2GroupSteps, AreCountedAtEveryRank) {
   }
 }
 
-// 18 tokens a row.
-TEST_P(Ltx2GroupSteps, OfFewRowsOfTokensStayWithTheFirstRank) {
-  const DenoiseState state = StateFor(Spec());
-  const int64_t of_one = AttentionsOf(model_->transformer, state);
-  EXPECT_EQ(AttentionsOf(Divided(18), state), ranks() * of_one);
-  EXPECT_EQ(AttentionsOf(Divided(19), state), of_one);
+// 18 tokens a row. Rows of a guided step are for either half of the ranks, as far as they are even.
+TEST_P(Ltx2GroupSteps, OfFewRowsOfTokensStayWithTheFirstRankOfEachHalf) {
+  GenerationSpec guided = Spec();
+  guided.guidance_scale = 3;
+  const DenoiseState plain = StateFor(Spec()), of_two_rows = StateFor(guided);
+  const int64_t of_one = AttentionsOf(model_->transformer, plain);
+  EXPECT_EQ(AttentionsOf(Divided(18), plain), ranks() * of_one);
+  EXPECT_EQ(AttentionsOf(Divided(19), plain), of_one);
+  const bool in_halves = ranks() % 2 == 0;
+  EXPECT_EQ(AttentionsOf(Divided(in_halves ? 18 : 36), of_two_rows), ranks() * of_one);
+  EXPECT_EQ(AttentionsOf(Divided(in_halves ? 19 : 37), of_two_rows), (in_halves ? 2 : 1) * of_one);
   const bool divides = OnCpus();  // others launch each kernel, which takes its time
-  EXPECT_EQ(AttentionsOf(model_->ranks(), state), (divides ? ranks() : 1) * of_one);
+  EXPECT_EQ(AttentionsOf(model_->ranks(), plain), (divides ? ranks() : 1) * of_one);
+  DenoiseState expected = of_two_rows, made = of_two_rows;
+  DenoiseStep(model_->transformer, expected).Finish(ops_);
+  DenoiseStep(Divided(1000), made).Finish(ops_);
+  ExpectNear(made, expected, "few rows");
 }
 
 // A transformer, and the tensors that it is made of.
@@ -265,36 +274,48 @@ struct LooseTransformer {
   }
 };
 
-// Each rank adds its own number to all that it says of pictures and of sound: pictures' tokens are
-// each rank's own, the sound is the first one's.
-TEST_P(Ltx2GroupSteps, HaveOfEachRankItsTokensAndTheFirstOnesSound) {
-  const DenoiseState begun = StateFor(Spec());
+// Each rank adds its own number to all that it says of pictures and of sound. Of the pictures each
+// says what its tokens and rows are, of the sound the first one of its rows' ranks.
+TEST_P(Ltx2GroupSteps, HaveOfEachRankItsTokensAndRows) {
   std::vector<std::unique_ptr<LooseTransformer>> loose;
   std::vector<const Transformer*> all;
+  const auto number = [](int rank) { return 1000.0 * (rank + 1); };
   for (int rank = 0; rank < ranks(); ++rank) {
     loose.push_back(std::make_unique<LooseTransformer>(folder_, model_->transformer.config(),
                                                        model_->crew->device(rank)));
     for (const char* name : {"proj_out.bias", "audio_proj_out.bias"}) {
-      loose.back()->tensors.at(name).add_(1000.0 * (rank + 1));
+      loose.back()->tensors.at(name).add_(number(rank));
     }
     all.push_back(loose.back()->transformer.get());
   }
-  DenoiseState plain = begun, told = begun;
-  DenoiseStep(model_->transformer, plain).Finish(ops_);
-  DenoiseStep(TransformerRanks(*model_->crew, all, 0), told).Finish(ops_);
-  const double moved = begun.schedule.sigmas[1] - begun.schedule.sigmas[0];
-  const auto numbers = [&](const at::Tensor& x, const at::Tensor& y) {
-    return ((x - y) / moved).mean(2).flatten().cpu().to(at::kDouble);
-  };
-  const at::Tensor video = numbers(told.latents.video, plain.latents.video);
-  for (const RankTokens& part : RankTokens::OfCrew(*model_->crew, false, video.size(0))) {
-    const TokenRange own = part.own();
-    const at::Tensor of_rank = video.slice(0, own.first, own.first + own.count);
-    const double number = 1000.0 * (part.rank + 1);
-    EXPECT_LT((of_rank - number).abs().max().item<double>(), 1) << "rank " << part.rank;
+  constexpr double kScale = 3;
+  for (const bool guided : {false, true}) {
+    GenerationSpec spec = Spec();
+    if (guided) spec.guidance_scale = kScale;
+    DenoiseState plain = StateFor(spec), told = plain;
+    DenoiseStep(model_->transformer, plain).Finish(ops_);
+    DenoiseStep(TransformerRanks(*model_->crew, all, 0), told).Finish(ops_);
+    const double moved = plain.schedule.sigmas[1] - plain.schedule.sigmas[0];
+    const auto numbers = [&](const at::Tensor& x, const at::Tensor& y) {
+      return ((x - y) / moved).mean(2).flatten().cpu().to(at::kDouble);
+    };
+    // Of the negative prompt's row in the first half, and of the prompt's in the second.
+    const bool in_halves = guided && ranks() % 2 == 0;
+    const auto expected = [&](int rank) {
+      if (!in_halves) return number(rank);
+      const double negative = number(rank), prompt = number(rank + ranks() / 2);
+      return negative + kScale * (prompt - negative);
+    };
+    const at::Tensor video = numbers(told.latents.video, plain.latents.video);
+    for (const RankTokens& part : RankTokens::OfCrew(*model_->crew, in_halves, video.size(0))) {
+      if (part.first_rank > 0) break;  // the same tokens again
+      const TokenRange own = part.own();
+      const at::Tensor of_rank = video.slice(0, own.first, own.first + own.count);
+      EXPECT_LT((of_rank - expected(part.rank)).abs().max().item<double>(), 1) << part.rank;
+    }
+    const at::Tensor audio = numbers(told.latents.audio, plain.latents.audio);
+    EXPECT_LT((audio - expected(0)).abs().max().item<double>(), 1);
   }
-  const at::Tensor audio = numbers(told.latents.audio, plain.latents.audio);
-  EXPECT_LT((audio - 1000.0).abs().max().item<double>(), 1);
 }
 
 // In the last block, where others wait for its keys. What a rank cannot do is the step's error, has
