@@ -47,43 +47,61 @@ StreamVectors StreamBlock::VectorsOf(const StreamModulation& modulation) const {
   return vectors;
 }
 
-at::Tensor StreamBlock::AddSelfAttention(const Ops& ops, const at::Tensor& x,
+StreamBlock::NormFor StreamBlock::ForCross(const Ops& ops, const StreamVectors& vectors) const {
+  return {vectors.cross_query, vectors.cross_vector_of, cross_attention.QueryForm(ops)};
+}
+
+StreamBlock::NormFor StreamBlock::ForFeed(const Ops& ops, const StreamVectors& vectors) const {
+  return {vectors.feed, vectors.vector_of, feed_forward.expand.NeedsIn(ops)};
+}
+
+SumAndRows StreamBlock::Add(const Ops& ops, const at::Tensor& x, const at::Tensor& y,
+                            const Gate& gate, const NormFor& next) const {
+  if (!gate.vectors.defined() || gate.vector_of.is_same(next.vector_of)) {
+    return SumAdalnRmsNorm(ops, x, {{y}, gate.vectors},
+                           {next.by.scale, next.by.shift, eps, next.vector_of}, next.needs);
+  }
+  const at::Tensor sum = ops.GateResidual(x, y, gate.vectors, gate.vector_of);
+  return {sum, Norm(ops, sum, next.by, next.vector_of, next.needs)};
+}
+
+SumAndRows StreamBlock::AddSelfAttention(const Ops& ops, const at::Tensor& x,
                                          const StreamVectors& vectors, const StreamCall& call,
                                          bool is_perturbed) const {
   const Rows normed = Norm(ops, x, vectors.self, vectors.vector_of, self_attention.QueryForm(ops));
   const at::Tensor attended = is_perturbed ? self_attention.OfValues(ops, normed)
                                            : self_attention.OfSelf(ops, normed, call.tables.own,
                                                                    call.self_bias, call.ranks);
-  return ops.GateResidual(x, attended, vectors.self_gate, vectors.vector_of);
-}
-
-at::Tensor StreamBlock::AddTextAttention(const Ops& ops, const at::Tensor& x,
-                                         const StreamVectors& vectors,
-                                         const TextContext& text) const {
-  if (!text_table.defined()) {
-    const at::Tensor attended =
-        text_attention.OfContext(ops, {Norm(ops, x)}, {.rows = {text.tokens}, .bias = text.bias});
-    return ops.GateResidual(x, attended, {});
+  const Gate gate = {vectors.self_gate, vectors.vector_of};
+  if (text_table.defined()) {
+    return Add(ops, x, attended, gate,
+               {vectors.query, vectors.vector_of, text_attention.QueryForm(ops)});
   }
-  const Rows query = Norm(ops, x, vectors.query, vectors.vector_of, text_attention.QueryForm(ops));
-  const Rows modulated = {Modulated(ops, text.tokens, vectors.text)};
+  const at::Tensor sum = ops.GateResidual(x, attended, gate.vectors, gate.vector_of);
+  return {sum, {Norm(ops, sum)}};
+}
+
+SumAndRows StreamBlock::AddTextAttention(const Ops& ops, const SumAndRows& x,
+                                         const StreamVectors& vectors, const TextContext& text,
+                                         const NormFor& next) const {
+  const Rows tokens = {text_table.defined() ? Modulated(ops, text.tokens, vectors.text)
+                                            : text.tokens};
   const at::Tensor attended =
-      text_attention.OfContext(ops, query, {.rows = modulated, .bias = text.bias});
-  return ops.GateResidual(x, attended, vectors.query_gate, vectors.vector_of);
+      text_attention.OfContext(ops, x.rows, {.rows = tokens, .bias = text.bias});
+  return Add(ops, x.sum, attended, {vectors.query_gate, vectors.vector_of}, next);
 }
 
-at::Tensor StreamBlock::AddCrossAttention(const Ops& ops, const at::Tensor& x,
-                                          const StreamVectors& vectors, const Rows& query,
+SumAndRows StreamBlock::AddCrossAttention(const Ops& ops, const SumAndRows& x,
+                                          const StreamVectors& vectors,
                                           const AttentionContext& context) const {
-  return ops.GateResidual(x, cross_attention.OfContext(ops, query, context), vectors.cross_gate,
-                          vectors.cross_vector_of);
+  const at::Tensor attended = cross_attention.OfContext(ops, x.rows, context);
+  return Add(ops, x.sum, attended, {vectors.cross_gate, vectors.cross_vector_of},
+             ForFeed(ops, vectors));
 }
 
-at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const at::Tensor& x,
+at::Tensor StreamBlock::AddFeedForward(const Ops& ops, const SumAndRows& x,
                                        const StreamVectors& vectors) const {
-  const Rows normed =
-      Norm(ops, x, vectors.feed, vectors.vector_of, feed_forward.expand.NeedsIn(ops));
-  return ops.GateResidual(x, feed_forward(ops, normed), vectors.feed_gate, vectors.vector_of);
+  return ops.GateResidual(x.sum, feed_forward(ops, x.rows), vectors.feed_gate, vectors.vector_of);
 }
 
 void VisitTensors(StreamBlock& block, const TensorVisitor& visit) {

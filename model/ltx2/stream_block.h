@@ -57,18 +57,28 @@ struct StreamBlock {
 
   StreamVectors VectorsOf(const StreamModulation& modulation) const;
 
-  // x + gate * attention(norm(x) * (1 + scale) + shift). Perturbed: every token keeps its value.
-  at::Tensor AddSelfAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
+  // What a layer asks of tokens: norm(x) * (1 + scale) + shift, in its form. Borrowed.
+  struct NormFor {
+    const StreamVectors::ScaleShift& by;
+    const at::Tensor& vector_of;
+    RowNeeds needs;
+  };
+  NormFor ForCross(const Ops& ops, const StreamVectors& vectors) const;
+  NormFor ForFeed(const Ops& ops, const StreamVectors& vectors) const;
+
+  // Each gives the sum, and its norm for the layer behind.
+  // x + gate * attention(norm(x) * (1 + scale) + shift), for the text's queries. Perturbed: every
+  // token keeps its value.
+  SumAndRows AddSelfAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
                               const StreamCall& call, bool is_perturbed) const;
-  // x + gate * attention(norm(x) * (1 + scale) + shift, text * (1 + scale) + shift); in 2.0
-  // x + attention(norm(x), text).
-  at::Tensor AddTextAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
-                              const TextContext& text) const;
-  // x + gate * attention(query, context), both normed and modulated.
-  at::Tensor AddCrossAttention(const Ops& ops, const at::Tensor& x, const StreamVectors& vectors,
-                               const Rows& query, const AttentionContext& context) const;
-  // x + gate * feed_forward(norm(x) * (1 + scale) + shift)
-  at::Tensor AddFeedForward(const Ops& ops, const at::Tensor& x,
+  // x + gate * attention(query, text * (1 + scale) + shift); in 2.0 x + attention(query, text).
+  SumAndRows AddTextAttention(const Ops& ops, const SumAndRows& x, const StreamVectors& vectors,
+                              const TextContext& text, const NormFor& next) const;
+  // x + gate * attention(query, context), both normed and modulated; for the feed-forward.
+  SumAndRows AddCrossAttention(const Ops& ops, const SumAndRows& x, const StreamVectors& vectors,
+                               const AttentionContext& context) const;
+  // x + gate * feed_forward(norm(x) * (1 + scale) + shift), without a norm.
+  at::Tensor AddFeedForward(const Ops& ops, const SumAndRows& x,
                             const StreamVectors& vectors) const;
   at::Tensor Norm(const Ops& ops, const at::Tensor& x) const { return ops.RmsNorm(x, {}, eps); }
   // norm(x) * (1 + scale) + shift
@@ -76,6 +86,14 @@ struct StreamBlock {
             const at::Tensor& vector_of, const RowNeeds& needs) const {
     return AdalnRmsNorm(ops, x, {by.scale, by.shift, eps, vector_of}, needs);
   }
+
+ private:
+  struct Gate {
+    const at::Tensor &vectors, &vector_of;
+  };
+  // x + y * gate and its norm, in one pass where both take their vectors alike.
+  SumAndRows Add(const Ops& ops, const at::Tensor& x, const at::Tensor& y, const Gate& gate,
+                 const NormFor& next) const;
 };
 
 // Without codes.

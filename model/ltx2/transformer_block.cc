@@ -20,28 +20,29 @@ StreamTokens TransformerBlock::operator()(const Ops& ops, const StreamTokens& to
   const StreamVectors of_audio = audio.VectorsOf(call.audio.modulation);
 
   // x = x + gate * self_attention(norm(x) * (1 + scale) + shift)
-  at::Tensor x = video.AddSelfAttention(ops, tokens.video, of_video, call.video, is_perturbed);
-  at::Tensor a = audio.AddSelfAttention(ops, tokens.audio, of_audio, call.audio, is_perturbed);
+  SumAndRows x = video.AddSelfAttention(ops, tokens.video, of_video, call.video, is_perturbed);
+  SumAndRows a = audio.AddSelfAttention(ops, tokens.audio, of_audio, call.audio, is_perturbed);
 
   // x = x + gate * text_attention(norm(x) * (1 + scale) + shift, text * (1 + scale) + shift)
-  x = video.AddTextAttention(ops, x, of_video, call.video.text);
-  a = audio.AddTextAttention(ops, a, of_audio, call.audio.text);
+  const auto behind_text = [&](const StreamBlock& stream, const StreamVectors& vectors) {
+    return call.is_isolated ? stream.ForFeed(ops, vectors) : stream.ForCross(ops, vectors);
+  };
+  x = video.AddTextAttention(ops, x, of_video, call.video.text, behind_text(video, of_video));
+  a = audio.AddTextAttention(ops, a, of_audio, call.audio.text, behind_text(audio, of_audio));
 
   // x = x + gate * cross_attention(norm(x) * (1 + scale) + shift, norm(a) * (1 + scale) + shift)
   if (!call.is_isolated) {
     // Of both streams before either changes.
-    const AttentionLayer &of_x = video.cross_attention, &of_a = audio.cross_attention;
-    const at::Tensor &x_time = of_video.cross_vector_of, &a_time = of_audio.cross_vector_of;
-    const Rows x_query = video.Norm(ops, x, of_video.cross_query, x_time, of_x.QueryForm(ops));
-    const Rows x_keys = video.Norm(ops, x, of_video.cross_keys, x_time, of_a.ContextForm(ops));
-    const Rows a_query = audio.Norm(ops, a, of_audio.cross_query, a_time, of_a.QueryForm(ops));
-    const Rows a_keys = audio.Norm(ops, a, of_audio.cross_keys, a_time, of_x.ContextForm(ops));
+    const Rows x_keys = video.Norm(ops, x.sum, of_video.cross_keys, of_video.cross_vector_of,
+                                   audio.cross_attention.ContextForm(ops));
+    const Rows a_keys = audio.Norm(ops, a.sum, of_audio.cross_keys, of_audio.cross_vector_of,
+                                   video.cross_attention.ContextForm(ops));
     const RopeTable &video_table = call.video.tables.cross, &audio_table = call.audio.tables.cross;
     x = video.AddCrossAttention(
-        ops, x, of_video, x_query,
+        ops, x, of_video,
         {.rows = a_keys, .tables = {&video_table, &audio_table}, .ranks = call.audio.ranks});
     a = audio.AddCrossAttention(
-        ops, a, of_audio, a_query,
+        ops, a, of_audio,
         {.rows = x_keys, .tables = {&audio_table, &video_table}, .ranks = call.video.ranks});
   }
 
