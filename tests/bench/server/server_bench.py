@@ -18,6 +18,7 @@ import traceback
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "integration/outside")]
 import shared_device  # noqa: E402
+import device_drills  # noqa: E402
 import device_faults  # noqa: E402
 import device_memory  # noqa: E402
 import mixed_pool  # noqa: E402
@@ -42,6 +43,11 @@ PARTS = {
     "accounts": device_memory.accounts,
     "too_little": device_memory.too_little,
     "swaps": device_memory.swaps,
+    "many": device_drills.many,
+    "calibration": device_drills.calibration,
+    "replaced": device_drills.replaced,
+    "not_finite": device_drills.not_finite,
+    "cold": device_drills.cold,
 }
 
 
@@ -77,6 +83,8 @@ def main():
     parser.add_argument("--shapes", default="256x256x25,512x320x49,768x512x49,768x512x121,1216x704x121", help="WxHxFRAMES,... of the part `accounts`")
     parser.add_argument("--beside", type=int, default=1 << 30, help="bytes for a small video, of the part `swaps`")
     parser.add_argument("--trap", help="a folder with the packed plug-in of trap_norm.cu, in a folder for plug-ins; the part `trap`")
+    parser.add_argument("--nan", help="the same, compiled with -DREEL_NAN; the part `not_finite`")
+    parser.add_argument("--count", type=int, default=10000, help="videos of the parts `many` and `calibration`")
     parser.add_argument("--apart", action="store_true", help="reeld on the first core and workers on the others, of the part `sampling` on a CPU")
     parser.add_argument("--load-limit", type=float, default=120, help="seconds until a server is ready")
     parser.add_argument("--part-limit", type=int, default=300, help="seconds for a part")
