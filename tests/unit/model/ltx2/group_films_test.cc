@@ -186,7 +186,7 @@ TEST_P(Ltx2GroupFilms, RefuseWhatGroupsCannotDo) {
   EXPECT_THAT(refusal(options), HasSubstr("block"));
 }
 
-// Of enough tokens that GPUs divide them too.
+// Of enough tokens that GPUs divide them too, by libtorch's operators and by the kernels.
 TEST_P(Ltx2GroupFilms, OfAWholeSizeAreThoseOfOneDevice) {
   if (OnCpus() && GetParam().ranks > 2) GTEST_SKIP() << "SKIPPED: long on CPUs";
   Load();
@@ -195,16 +195,19 @@ TEST_P(Ltx2GroupFilms, OfAWholeSizeAreThoseOfOneDevice) {
   spec.height = 512;
   spec.num_frames = 49;
   spec.num_inference_steps = OnCpus() ? 2 : 6;
-  const auto expected = ltx::Begin(*one_, spec, test_.run);
-  const auto made = ltx::Begin(*group_, spec, test_.run);
-  ASSERT_TRUE(expected != nullptr && made != nullptr);
-  while (made->step() < made->num_steps()) {
-    ltx::StepAll(*one_, {expected.get()}, test_.run);
-    ltx::StepAll(*group_, {made.get()}, test_.run);
-    ASSERT_FALSE(HasFatalFailure());
-    const Film film = TokensOf(*one_, *expected), on_group = TokensOf(*group_, *made);
-    EXPECT_LT(RelativeError("whole size, video", on_group.video, film.video), TokenBound());
-    EXPECT_LT(RelativeError("whole size, audio", on_group.audio, film.audio), TokenBound());
+  for (const PlanSource source : {PlanSource::kLibtorch, PlanSource::kKernels}) {
+    const TestRun test(source);
+    const auto expected = ltx::Begin(*one_, spec, test.run);
+    const auto made = ltx::Begin(*group_, spec, test.run);
+    ASSERT_TRUE(expected != nullptr && made != nullptr);
+    while (made->step() < made->num_steps()) {
+      ltx::StepAll(*one_, {expected.get()}, test.run);
+      ltx::StepAll(*group_, {made.get()}, test.run);
+      ASSERT_FALSE(HasFatalFailure());
+      const Film film = TokensOf(*one_, *expected), on_group = TokensOf(*group_, *made);
+      EXPECT_LT(RelativeError("whole size, video", on_group.video, film.video), TokenBound());
+      EXPECT_LT(RelativeError("whole size, audio", on_group.audio, film.audio), TokenBound());
+    }
   }
 }
 

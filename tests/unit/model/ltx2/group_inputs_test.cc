@@ -8,6 +8,7 @@
 #include "model/bridge/rank_run.h"
 #include "model/ltx2/rank_inputs.h"
 #include "tests/unit/model/bridge/test_run.h"
+#include "tests/unit/model/ltx2/group_devices.h"
 #include "tests/unit/model/ltx2/tiny_ltx2.h"
 
 namespace reel::model::ltx2 {
@@ -23,6 +24,9 @@ constexpr Told kAll[] = {Told::kPlain,     Told::kTimeOfEachToken, Told::kFewTim
 
 class Ltx2RankInputs : public ::testing::TestWithParam<const char*> {
  protected:
+  void SetUp() override {
+    if (!DeviceUnderTest().ok() || !OnCpus()) GTEST_SKIP() << "SKIPPED: for CPUs";
+  }
   static Transformer Loaded() {
     const TinyComponent tiny("transformer", GetParam());
     return *Transformer::Load(tiny.weights(), *ReadTransformerConfig(tiny.config(), "config.json"),
