@@ -117,6 +117,14 @@ bool Connectors::FillsEvenly(int64_t text_tokens) const {
          text_tokens % config_.audio.num_registers == 0;
 }
 
+Texts Connectors::OfNoText(const Ops& ops, int64_t text_tokens) const {
+  const auto registers = [&](const Connector& connector) {
+    const at::Tensor none = connector.registers.slice(0, 0, 0).unsqueeze(0);
+    return Connect(ops, connector, none, text_tokens);
+  };
+  return {registers(video_), registers(audio_)};
+}
+
 Texts Connectors::operator()(const Ops& ops, const std::vector<at::Tensor>& states,
                              int64_t text_tokens) const {
   const at::Tensor stacked = at::stack(states, -1);

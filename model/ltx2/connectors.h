@@ -37,6 +37,8 @@ class Connectors {
   // most L, which FillsEvenly takes.
   Texts operator()(const Ops& ops, const std::vector<at::Tensor>& states,
                    int64_t text_tokens) const;
+  // Of an empty text: registers alone.
+  Texts OfNoText(const Ops& ops, int64_t text_tokens) const;
   // Whether the registers of both streams fill so many tokens evenly.
   bool FillsEvenly(int64_t text_tokens) const;
 

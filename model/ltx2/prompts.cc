@@ -63,14 +63,16 @@ absl::StatusOr<ConnectedPrompt> Prompts::Encode(const Ops& ops, const std::strin
   }
   ++counts_.encoded;
   REEL_ASSIGN_OR_RETURN(const TokenIds tokens, tokenizer_.Encode(Stripped(text), length, begin));
-  const auto padding = std::count(tokens.mask.begin(), tokens.mask.end(), 0);
-  // Gemma 3's tokenizer puts a token in front of every text; one that does not has padding alone of
-  // an empty text, of which the last token is read then.
-  const int64_t first = std::min<int64_t>(padding, length - 1);
-  const std::vector<int64_t> counted(tokens.ids.begin() + first, tokens.ids.end());
-  const at::Tensor ids = at::tensor(counted).unsqueeze(0);
+  const int64_t padding = std::count(tokens.mask.begin(), tokens.mask.end(), 0);
+  const std::vector<int64_t> counted(tokens.ids.begin() + padding, tokens.ids.end());
   ConnectedPrompt prompt;
-  prompt.texts = connectors_(ops, encoder_.Encode(ops, ids, first), length);
+  // An empty text without a token in front of it is registers alone.
+  if (counted.empty()) {
+    prompt.texts = connectors_.OfNoText(ops, length);
+  } else {
+    const at::Tensor ids = at::tensor(counted).unsqueeze(0);
+    prompt.texts = connectors_(ops, encoder_.Encode(ops, ids, padding), length);
+  }
   prompt.summary = {tokens.text_tokens, {}};
   memory_.Remember(key, prompt,
                    static_cast<int64_t>(prompt.texts.video.nbytes() + prompt.texts.audio.nbytes()));

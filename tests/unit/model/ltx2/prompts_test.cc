@@ -93,6 +93,21 @@ TEST_F(PromptsTest, TakeAnEmptyText) {
   EXPECT_TRUE(at::isfinite(empty.texts.video).all().item<bool>());
 }
 
+// Such a text has no token at all where the tokenizer puts none in front: its texts are registers.
+TEST_F(PromptsTest, AreRegistersAloneOfAnEmptyTextWithoutAToken) {
+  const ConnectedPrompt begun = Encode("");
+  std::ofstream(folder_.path() + "/tokenizer/tokenizer_config.json")
+      << R"({"add_bos_token": false})";
+  SetUp();
+  const ConnectedPrompt empty = Encode(" "), text = Encode("a red fox");
+  EXPECT_EQ(empty.summary.tokens, 0);
+  EXPECT_EQ(empty.texts.video.sizes(), text.texts.video.sizes());
+  EXPECT_TRUE(at::isfinite(empty.texts.video).all().item<bool>());
+  EXPECT_TRUE(at::equal(empty.texts.audio,
+                        model_->prompts.connectors().OfNoText(Ops(test_.run), kLength).audio));
+  EXPECT_FALSE(at::equal(empty.texts.video, begun.texts.video));
+}
+
 TEST(Stripped, LeavesWhiteSpaceWithinATextAlone) {
   EXPECT_EQ(Stripped(" \t\n\u3000a red\u00a0fox\u2028\x1f\r\n"), "a red\u00a0fox");
   EXPECT_EQ(Stripped("\u200bfox"), "\u200bfox");  // of no width, which Python keeps
