@@ -45,7 +45,8 @@ struct Spread {
   double mean, deviation;
 };
 Spread SpreadOf(const std::string& name, const std::vector<int64_t>& shape) {
-  const bool around_one = absl::StrContains(name, "norm") || absl::EndsWith(name, "_std");
+  const bool around_one = absl::StrContains(name, "norm") || absl::EndsWith(name, "_std") ||
+                          absl::EndsWith(name, "_scalar");
   if (shape.size() < 2) return {around_one ? 1.0 : 0.0, 0.1};
   if (absl::StrContains(name, "table")) return {0, 0.1};
   int64_t summed = 1;

@@ -14,9 +14,9 @@
 namespace reel::model {
 
 // Normal, made on the device that `options` names; the same for a seed and a name on each device,
-// but for the last bits. As wide as keeps a network's activations near 1: norms around 1, other
-// vectors and tables of 0.1, the rest of 1/sqrt(numbers that an output sums). On at::kMeta without
-// values.
+// but for the last bits. As wide as keeps a network's activations near 1: norms and
+// scalars of layers around 1, other vectors and tables of 0.1, the rest of 1/sqrt(numbers that an
+// output sums). On at::kMeta without values.
 at::Tensor RandomWeight(const std::string& name, const std::vector<int64_t>& shape, uint64_t seed,
                         const at::TensorOptions& options);
 

@@ -33,13 +33,6 @@ namespace {
 // Of some prompts with their registers: 12 MB each.
 constexpr int64_t kPromptMemoryBytes = int64_t{128} << 20;
 
-absl::Status CheckTextEncoder(const StoredPart& part) {
-  const std::string type = part.config.value("model_type", "gemma3");
-  if (!type.starts_with("gemma4")) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the text encoder is Gemma 4, which Reel cannot run yet: ", part.source));
-}
-
 absl::StatusOr<std::vector<FixedAdapter>> AddTo(StoredPart& transformer, StoredPart& connectors,
                                                 const LoadOptions& options) {
   const std::array<AdaptedPart, 2> parts = {
@@ -106,7 +99,6 @@ absl::StatusOr<GemmaEncoder> LoadTextEncoder(const ModelParts& parts, at::Scalar
                                              at::Device place, std::shared_ptr<LayerRing> ring,
                                              WeightsForm form) {
   REEL_ASSIGN_OR_RETURN(const StoredPart part, parts.TextEncoder());
-  REEL_RETURN_IF_ERROR(CheckTextEncoder(part));
   REEL_ASSIGN_OR_RETURN(const GemmaConfig config, ReadGemmaConfig(part.config, part.source));
   return GemmaEncoder::Load(part.weights, config, dtype, place, std::move(ring), form);
 }

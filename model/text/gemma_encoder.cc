@@ -26,13 +26,6 @@ std::optional<std::string> NameInTextModel(const std::string& name) {
   return std::nullopt;
 }
 
-// Norms multiply by 1 + w in fp32, w rounded to the model's type. GGUF has 1 + w.
-at::Tensor TakeNorm(Weights& weights, const std::string& name, int64_t width, double lacks) {
-  if (lacks == 0) return weights.TakeAs(name + ".weight", {width}, at::kFloat);
-  const at::Tensor weight = weights.Take(name + ".weight", {width});
-  return weight.defined() ? weight.to(at::kFloat) + lacks : weight;
-}
-
 absl::StatusOr<WeightSet> TextModelOf(const WeightSet& stored, const GemmaConfig& config) {
   return HasGgufNames(stored) ? GemmaOfGguf(stored, config) : stored.Renamed(NameInTextModel);
 }
@@ -45,28 +38,35 @@ at::Tensor Turned(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
 
 }  // namespace
 
+at::Tensor GemmaEncoder::TakeNorm(Weights& weights, const std::string& name, int64_t width,
+                                  const Norms& norms) {
+  const at::Tensor weight = weights.TakeAs(name + ".weight", {width}, norms.stored);
+  return weight.defined() ? weight.to(at::kFloat) + norms.lack : weight;
+}
+
 GemmaEncoder::Block GemmaEncoder::TakeBlock(Weights& weights, int64_t index,
-                                            const GemmaConfig& config, double norms_lack) {
+                                            const GemmaConfig& config, const Norms& norms) {
   const std::string layer = absl::StrCat("layers.", index, ".");
   const std::string attention = layer + "self_attn.", mlp = layer + "mlp.";
-  const int64_t queries = config.num_heads * config.head_dim;
+  const GemmaConfig::Attention& heads = config.attention(index);
+  const int64_t width = config.width, queries = config.num_heads * heads.head_dim;
   Block block;
-  block.before_attention = TakeNorm(weights, layer + "input_layernorm", config.width, norms_lack);
-  block.behind_attention =
-      TakeNorm(weights, layer + "post_attention_layernorm", config.width, norms_lack);
-  block.before_feed_forward =
-      TakeNorm(weights, layer + "pre_feedforward_layernorm", config.width, norms_lack);
-  block.behind_feed_forward =
-      TakeNorm(weights, layer + "post_feedforward_layernorm", config.width, norms_lack);
-  block.query_norm = TakeNorm(weights, attention + "q_norm", config.head_dim, norms_lack);
-  block.key_norm = TakeNorm(weights, attention + "k_norm", config.head_dim, norms_lack);
-  block.query = TakeLinear(weights, attention + "q_proj", config.width, queries, false);
-  block.key_value = TakeLinears(weights, {attention + "k_proj", attention + "v_proj"}, config.width,
-                                config.num_key_heads * config.head_dim, false);
-  block.out = TakeLinear(weights, attention + "o_proj", queries, config.width, false);
-  block.gate_up = TakeLinears(weights, {mlp + "gate_proj", mlp + "up_proj"}, config.width,
-                              config.feed_forward, false);
-  block.down = TakeLinear(weights, mlp + "down_proj", config.feed_forward, config.width, false);
+  block.before_attention = TakeNorm(weights, layer + "input_layernorm", width, norms);
+  block.behind_attention = TakeNorm(weights, layer + "post_attention_layernorm", width, norms);
+  block.before_feed_forward = TakeNorm(weights, layer + "pre_feedforward_layernorm", width, norms);
+  block.behind_feed_forward = TakeNorm(weights, layer + "post_feedforward_layernorm", width, norms);
+  block.query_norm = TakeNorm(weights, attention + "q_norm", heads.head_dim, norms);
+  block.key_norm = TakeNorm(weights, attention + "k_norm", heads.head_dim, norms);
+  block.query = TakeLinear(weights, attention + "q_proj", width, queries, false);
+  std::vector<std::string> key_value = {attention + "k_proj"};
+  if (!heads.keys_are_values) key_value.push_back(attention + "v_proj");
+  block.key_value =
+      TakeLinears(weights, key_value, width, heads.num_key_heads * heads.head_dim, false);
+  block.out = TakeLinear(weights, attention + "o_proj", queries, width, false);
+  block.gate_up =
+      TakeLinears(weights, {mlp + "gate_proj", mlp + "up_proj"}, width, config.feed_forward, false);
+  block.down = TakeLinear(weights, mlp + "down_proj", config.feed_forward, width, false);
+  if (config.scales_layers) block.scale = weights.Take(layer + "layer_scalar", {1});
   return block;
 }
 
@@ -80,6 +80,7 @@ void VisitTensors(GemmaEncoder::Block& block, const TensorVisitor& visit) {
         &block.behind_feed_forward, &block.query_norm, &block.key_norm}) {
     VisitIfDefined(*norm, visit);
   }
+  VisitIfDefined(block.scale, visit);
   for (Linear* layer : GemmaEncoder::LinearsOf(block)) VisitTensors(*layer, visit);
 }
 
@@ -87,18 +88,20 @@ absl::StatusOr<GemmaEncoder> GemmaEncoder::Load(const WeightSet& stored, const G
                                                 at::ScalarType dtype, at::Device device,
                                                 std::shared_ptr<LayerRing> ring, WeightsForm form) {
   REEL_ASSIGN_OR_RETURN(const WeightSet text_model, TextModelOf(stored, config));
-  const double norms_lack = HasGgufNames(stored) ? 0 : 1;
+  // GGUF has the factors themselves, in fp32.
+  const Norms norms = HasGgufNames(stored) ? Norms{.stored = at::kFloat}
+                                           : Norms{.lack = config.norms_lack, .stored = dtype};
   Weights weights(text_model, dtype, device);
   GemmaEncoder model(config);
   model.embedding_ = weights.Take("embed_tokens.weight", {config.vocab_size, config.width});
-  model.final_norm_ = TakeNorm(weights, "norm", config.width, norms_lack);
+  model.final_norm_ = TakeNorm(weights, "norm", config.width, norms);
   model.form_ = form;
   model.blocks_ = PlacedLayers<Block>(ring);
   if (ring != nullptr && weights.ok()) model.embedding_ = model.embedding_.to(at::kCPU);
   const int64_t around = weights.bytes();
   weights.HoldCodes(form == WeightsForm::kE4m3);
   for (int64_t i = 0; i < config.num_layers() && weights.ok(); ++i) {
-    Block block = TakeBlock(weights, i, config, norms_lack);
+    Block block = TakeBlock(weights, i, config, norms);
     if (weights.holds_codes() && weights.ok()) {
       for (Linear* layer : LinearsOf(block)) layer->MakeE4m3();
     }
@@ -110,14 +113,16 @@ absl::StatusOr<GemmaEncoder> GemmaEncoder::Load(const WeightSet& stored, const G
   return model;
 }
 
-// Angles are made in fp32 whatever the model's type.
+// Angles are made in fp32 whatever the model's type. Channels that do not turn have none.
 GemmaEncoder::Places GemmaEncoder::PlacesOf(const GemmaConfig::Attention& attention,
                                             int64_t position, int64_t count, int64_t window) const {
   const auto fp32 = at::TensorOptions(at::kFloat);
-  const at::Tensor even = at::arange(0, config_.head_dim, 2, fp32);
+  const auto channels = static_cast<double>(attention.head_dim);
+  const auto turned = static_cast<int64_t>(std::floor(attention.turned * channels / 2));
+  const at::Tensor even = at::arange(0, attention.head_dim, 2, fp32);
   const at::Tensor frequencies =
-      1.0 / at::pow(attention.theta, even / static_cast<double>(config_.head_dim)) /
-      attention.positions_per_step;
+      1.0 / at::pow(attention.theta, even / channels) / attention.positions_per_step;
+  frequencies.slice(0, turned).zero_();
   const at::Tensor positions = at::arange(position, position + count, fp32);
   const at::Tensor angles = (positions.unsqueeze(1) * frequencies).repeat({1, 2});
   const at::Tensor index = at::arange(count, at::TensorOptions(at::kLong));
@@ -133,28 +138,33 @@ GemmaEncoder::Places GemmaEncoder::PlacesOf(const GemmaConfig::Attention& attent
 }
 
 // In fp32, rounded once.
-at::Tensor GemmaEncoder::Norm(const Ops& ops, const at::Tensor& x, const at::Tensor& weight) const {
-  return ops.RmsNorm(x.to(at::kFloat), weight, config_.eps).to(dtype());
+at::Tensor GemmaEncoder::Norm(const Ops& ops, const at::Tensor& x, const at::Tensor& factor) const {
+  return ops.RmsNorm(x.to(at::kFloat), factor, config_.eps).to(dtype());
 }
 
-at::Tensor GemmaEncoder::Attend(const Ops& ops, const Block& block, const at::Tensor& x,
+at::Tensor GemmaEncoder::Attend(const Ops& ops, int64_t layer, const at::Tensor& x,
                                 const Places& places) const {
-  const auto heads = [this](const at::Tensor& t) {
-    return t.unflatten(2, {-1, config_.head_dim}).transpose(1, 2);
+  const Block& block = blocks_[static_cast<size_t>(layer)];
+  const GemmaConfig::Attention& attention = config_.attention(layer);
+  const auto heads = [&attention](const at::Tensor& t) {
+    return t.unflatten(2, {-1, attention.head_dim}).transpose(1, 2);
   };
-  const std::vector<at::Tensor> key_value = block.key_value(ops, x).chunk(2, -1);
+  const std::vector<at::Tensor> key_value =
+      block.key_value(ops, x).chunk(attention.keys_are_values ? 1 : 2, -1);
   const auto placed = [&](const at::Tensor& t, const at::Tensor& norm) {
     return Turned(Norm(ops, t.contiguous(), norm), places.cos, places.sin);
   };
   const at::Tensor q = placed(heads(block.query(ops, x)), block.query_norm);
+  at::Tensor values = heads(key_value.back());
+  if (config_.norms_values) values = Norm(ops, values.contiguous(), {});
   // Each key is that of several queries' heads.
-  const int64_t share = config_.num_heads / config_.num_key_heads;
+  const int64_t share = config_.num_heads / attention.num_key_heads;
   const at::Tensor k =
-      placed(heads(key_value[0]), block.key_norm).repeat_interleave(share, /*dim=*/1);
-  const at::Tensor v = heads(key_value[1]).repeat_interleave(share, /*dim=*/1);
+      placed(heads(key_value.front()), block.key_norm).repeat_interleave(share, /*dim=*/1);
+  const at::Tensor v = values.repeat_interleave(share, /*dim=*/1);
   const auto tokens_first = [](const at::Tensor& t) { return t.transpose(1, 2); };
   const at::Tensor y = Attention(ops, tokens_first(q), tokens_first(k), tokens_first(v),
-                                 places.bias, 1 / std::sqrt(config_.query_scalar));
+                                 places.bias, config_.score_scale);
   return block.out(ops, y.flatten(2, 3));
 }
 
@@ -179,10 +189,12 @@ std::vector<at::Tensor> GemmaEncoder::Encode(const Ops& ops, const at::Tensor& i
     const LayerPlaces::Use use(blocks_.places(), i, blocks_.size(), &ops.run());
     const Block& block = blocks_[i];
     const Places& places = config_.sees_all[i] ? all : local;
-    const at::Tensor attended = Attend(ops, block, Norm(ops, x, block.before_attention), places);
+    const at::Tensor attended =
+        Attend(ops, static_cast<int64_t>(i), Norm(ops, x, block.before_attention), places);
     x = x + Norm(ops, attended, block.behind_attention);
     const at::Tensor fed = FeedForward(ops, block, Norm(ops, x, block.before_feed_forward));
     x = x + Norm(ops, fed, block.behind_feed_forward);
+    if (block.scale.defined()) x = x * block.scale;
     states.push_back(x);
   }
   states.back() = Norm(ops, x, final_norm_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemma 3's text model as an encoder: the hidden states of every layer, as transformers 5.23.0
-// gives them with its default attention.
+// The text model of Gemma 3 or Gemma 4 as an encoder: the hidden states of every layer, as
+// transformers 5.23.0 gives them with its default attention.
 #pragma once
 
 #include <array>
@@ -20,9 +20,10 @@ namespace reel::model {
 // Immutable after loading.
 class GemmaEncoder {
  public:
-  // Loads the tensors of the text model, with any prefix to their names, or under GGUF's. The
-  // vision part is not read. With a ring the layers stream through it, and the table of embeddings
-  // is on the host. In e4m3 linear layers are codes alone, which each use widens.
+  // Loads the tensors of the text model, with any prefix to their names, or Gemma 3's under GGUF's.
+  // The parts for pictures and sounds are not read. With a ring the layers stream through it, and
+  // the table of embeddings is on the host. In e4m3 linear layers are codes alone, which each use
+  // widens.
   static absl::StatusOr<GemmaEncoder> Load(const WeightSet& stored, const GemmaConfig& config,
                                            at::ScalarType dtype, at::Device device,
                                            std::shared_ptr<LayerRing> ring = nullptr,
@@ -45,12 +46,18 @@ class GemmaEncoder {
   int64_t parameters() const { return parameters_; }
 
  private:
-  // Weights of a norm, plus one, fp32.
   struct Block {
+    // Factors of norms, fp32.
     at::Tensor before_attention, behind_attention, before_feed_forward, behind_feed_forward;
     at::Tensor query_norm, key_norm;  // [head_dim]
-    Linear query, key_value, out;
-    Linear gate_up, down;  // gate and value side by side
+    Linear query, key_value, out;     // keys and values side by side, or keys that are both
+    Linear gate_up, down;             // gate and value side by side
+    at::Tensor scale;                 // [1], of what the block makes; undefined: 1
+  };
+  // How files have the factors of norms.
+  struct Norms {
+    double lack = 0;                     // of a weight to the factor
+    at::ScalarType stored = at::kFloat;  // what the weight is rounded to
   };
   // What tokens take in layers of one kind.
   struct Places {
@@ -60,22 +67,22 @@ class GemmaEncoder {
 
   explicit GemmaEncoder(const GemmaConfig& config) : config_(config) {}
 
-  // `norms_lack`: what is added to a norm's weight to get its factor. 1, or 0 for GGUF.
+  static at::Tensor TakeNorm(Weights& weights, const std::string& name, int64_t width,
+                             const Norms& norms);
   static Block TakeBlock(Weights& weights, int64_t index, const GemmaConfig& config,
-                         double norms_lack);
+                         const Norms& norms);
   static std::array<Linear*, 5> LinearsOf(Block& block);
   friend void VisitTensors(Block& block, const TensorVisitor& visit);
   Places PlacesOf(const GemmaConfig::Attention& attention, int64_t position, int64_t count,
                   int64_t window) const;
-  at::Tensor Norm(const Ops& ops, const at::Tensor& x, const at::Tensor& weight) const;
-  at::Tensor Attend(const Ops& ops, const Block& block, const at::Tensor& x,
-                    const Places& places) const;
+  at::Tensor Norm(const Ops& ops, const at::Tensor& x, const at::Tensor& factor) const;
+  at::Tensor Attend(const Ops& ops, int64_t layer, const at::Tensor& x, const Places& places) const;
   at::Tensor FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const;
 
   GemmaConfig config_;
   WeightsForm form_ = WeightsForm::k16;
   at::Tensor embedding_;   // [vocab, width]
-  at::Tensor final_norm_;  // [width], plus one, fp32
+  at::Tensor final_norm_;  // [width], its factor, fp32
   PlacedLayers<Block> blocks_;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;

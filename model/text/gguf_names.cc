@@ -110,11 +110,16 @@ absl::StatusOr<WeightSet> T5OfGguf(const WeightSet& file) {
 
 absl::StatusOr<WeightSet> GemmaOfGguf(const WeightSet& file, const GemmaConfig& config) {
   REEL_RETURN_IF_ERROR(CheckArchitecture(file, {"gemma3"}));
+  if (config.version != 3) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the GGUF file does not match the text encoder's configuration: ", file.source(),
+        " is Gemma 3's, the configuration Gemma ", config.version, "'s"));
+  }
   REEL_RETURN_IF_ERROR(CheckNumber(file, "block_count", config.num_layers()));
   REEL_RETURN_IF_ERROR(CheckNumber(file, "embedding_length", config.width));
   REEL_RETURN_IF_ERROR(CheckNumber(file, "attention.head_count", config.num_heads));
-  REEL_RETURN_IF_ERROR(CheckNumber(file, "attention.head_count_kv", config.num_key_heads));
-  REEL_RETURN_IF_ERROR(CheckNumber(file, "attention.key_length", config.head_dim));
+  REEL_RETURN_IF_ERROR(CheckNumber(file, "attention.head_count_kv", config.local.num_key_heads));
+  REEL_RETURN_IF_ERROR(CheckNumber(file, "attention.key_length", config.local.head_dim));
   return file.Renamed(
       [](const std::string& original) { return std::optional(Renamed(kGemma, original)); });
 }

@@ -50,6 +50,10 @@ void ConfigReader::Only(const char* key, bool value) {
   if (Bool(key, value) != value) Fail(key, value ? "must be true" : "must be false");
 }
 
+void ConfigReader::Ignore(std::initializer_list<const char*> keys) {
+  read_.insert(keys.begin(), keys.end());
+}
+
 void ConfigReader::FailUnread() {
   for (const auto& [key, value] : json_.items()) {
     if (key.starts_with('_') || read_.contains(key)) continue;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ class ConfigReader {
   void Only(const char* key, const char* value);
   void Only(const char* key, bool value);
 
+  // Keys that decide nothing for the caller, whatever they say.
+  void Ignore(std::initializer_list<const char*> keys);
   // An error for a key that nobody has asked for, but for those that begin with "_", which say who
   // wrote the file.
   void FailUnread();

@@ -34,7 +34,7 @@ at::Tensor Drawn(const std::string& name, const std::vector<int64_t>& shape, dou
                  at::Generator& generator) {
   const at::Tensor r = at::randn(shape, generator, at::TensorOptions(at::kFloat));
   if (Contains(name, "table") || Contains(name, "abs_pos")) return 0.1 * r;
-  if (name == "latents_std") return 1 + 0.1 * r;
+  if (name == "latents_std" || name.ends_with("layer_scalar")) return 1 + 0.1 * r;
   if (shape.size() == 1) return Contains(name, "norm") ? norm + 0.1 * r : 0.1 * r;
   return r / std::sqrt(static_cast<double>(r[0].numel()));
 }
@@ -73,8 +73,9 @@ std::string DrawnWeights(const nlohmann::json& shapes, uint64_t seed, double nor
 
 TinyFolder::TinyFolder(const std::string& variant, Scheduler scheduler) {
   at::set_num_threads(1);  // tensors this small are only slowed down by more
-  // All but the transformer of 2.5 are as those of 2.3.
-  const std::string of_others = variant == "2.5" ? "2.3" : variant;
+  // The networks of 2.5 but for the transformer and the text encoder are those of 2.3.
+  const bool has_gemma4 = variant == "2.5";
+  const std::string of_others = has_gemma4 ? "2.3" : variant;
   const auto add = [&](const std::string& part, const std::string& of, uint64_t seed) {
     const std::string source = GoldenFile("ltx2/" + part + "/" + of);
     fs::create_directory(path() + "/" + part);
@@ -91,11 +92,14 @@ TinyFolder::TinyFolder(const std::string& variant, Scheduler scheduler) {
   for (const char* folder : {"text_encoder", "tokenizer", "scheduler"}) {
     fs::create_directory(path() + "/" + folder);
   }
-  const nlohmann::json text = *ReadJsonFile(GoldenFile("ltx2/films/text_encoder.json"));
+  const nlohmann::json text = *ReadJsonFile(
+      GoldenFile(has_gemma4 ? "ltx2/films/text_encoder-2.5.json" : "ltx2/films/text_encoder.json"));
   scratch_.Write("text_encoder/config.json", text["config"].dump());
-  // Gemma adds 1 to the weights of its norms.
-  scratch_.Write("text_encoder/model.safetensors", DrawnWeights(text["shapes"], kGemmaSeed, 0));
-  fs::copy(GoldenFile("bpe_tokenizer/with_bos/tokenizer.json"), path() + "/tokenizer");
+  // Gemma 3 adds 1 to the weights of its norms.
+  const double norm = has_gemma4 ? 1 : 0;
+  scratch_.Write("text_encoder/model.safetensors", DrawnWeights(text["shapes"], kGemmaSeed, norm));
+  const std::string begins = has_gemma4 ? "without_bos" : "with_bos";
+  fs::copy(GoldenFile("bpe_tokenizer/" + begins + "/tokenizer.json"), path() + "/tokenizer");
   scratch_.Write("scheduler/scheduler_config.json", SchedulerConfigOf(scheduler).dump());
   scratch_.Write("model_index.json", R"({"_class_name": "LTX2Pipeline"})");
 }

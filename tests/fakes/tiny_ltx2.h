@@ -20,8 +20,8 @@ enum class Scheduler { kDynamic, kStatic };  // of the releases with many steps;
 
 class TinyFolder {
  public:
-  // A folder of version "2.0" (its sound at 600 Hz), "2.3" (at 48 kHz), or "2.5" with the text
-  // encoder of 2.3.
+  // A folder of version "2.0" (its sound at 600 Hz), "2.3" (at 48 kHz), or "2.5". The last has
+  // Gemma 4, and a tokenizer that puts nothing in front of a text.
   explicit TinyFolder(const std::string& variant, Scheduler scheduler = Scheduler::kDynamic);
   const std::string& path() const { return scratch_.path(); }
   // Replaces a value of `part`/config.json.

@@ -52,7 +52,8 @@ def fill(module, seed):
         if "table" in name or "abs_pos" in name:
             state[name] = 0.1 * r
         elif old.ndim == 1:
-            state[name] = 1 + 0.1 * r if "norm" in name or name == "latents_std" else 0.1 * r
+            around_one = "norm" in name or name == "latents_std" or name.endswith("layer_scalar")
+            state[name] = 1 + 0.1 * r if around_one else 0.1 * r
         else:
             state[name] = r / old[0].numel() ** 0.5
     module.load_state_dict(state)

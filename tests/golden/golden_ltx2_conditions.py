@@ -120,7 +120,7 @@ def save_all(folder, *films):
     """Of each pair, the names and how one is made."""
     import torch
     torch.set_grad_enabled(False)
-    encoder, _ = golden_ltx2_films.gemma()
+    encoder, _ = golden_ltx2_films.gemma("2.3")
     for names, make in films:
         for name in names:
             tensors = make(name, encoder)

@@ -64,6 +64,5 @@ def film(name, encoder):
 def generate():
     import torch
     torch.set_grad_enabled(False)
-    encoder, _ = golden_ltx2_films.gemma()
-    for name in FILMS:
-        golden_ltx2.save(FOLDER / name, film(name, encoder))
+    for name, (variant, *_) in FILMS.items():
+        golden_ltx2.save(FOLDER / name, film(name, golden_ltx2_films.gemma(variant)[0]))

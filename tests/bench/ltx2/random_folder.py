@@ -23,20 +23,26 @@ CLASSES = {"transformer": "LTX2VideoTransformer3DModel", "connectors": "LTX2Text
            "audio_vae": "AutoencoderKLLTX2Audio", "vocoder": "LTX2VocoderWithBWE", "latent_upsampler": "LTX2LatentUpsamplerModel"}
 RATIOS = {"spatial_compression_ratio": 32, "temporal_compression_ratio": 8}  # of the video autoencoder; diffusers guesses others
 LIBRARIES = {"connectors": "ltx2", "vocoder": "ltx2"}
+LAYOUTS = GOLDEN / "ltx2/layouts"
 
 
 def configuration(part: str, version: str) -> dict:
-    layout = GOLDEN / "ltx2/layouts" / f"{part}-{version}.json"
-    if not layout.exists():
-        layout = GOLDEN / "ltx2/layouts" / f"{part}-2.0.json"
-    return {"_class_name": CLASSES[part]} | json.loads(layout.read_text())["config"] | (RATIOS if part == "vae" else {})
+    # What a version has not changed is as in the one before.
+    found = next(path for path in (LAYOUTS / f"{part}-{name}.json" for name in (version, "2.3", "2.0")) if path.exists())
+    return {"_class_name": CLASSES[part]} | json.loads(found.read_text())["config"] | (RATIOS if part == "vae" else {})
+
+
+def text_encoder(version: str) -> dict:
+    if version == "2.5":
+        return json.loads((LAYOUTS / "text_encoder-2.5.json").read_text())["config"]
+    return {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": GEMMA_3_12B}
 
 
 def write(folder: pathlib.Path, version: str, distilled: bool) -> None:
     parts = {part: configuration(part, version) for part in CLASSES}
-    parts["text_encoder"] = {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": GEMMA_3_12B}
+    parts["text_encoder"] = text_encoder(version)
     parts["scheduler"] = SCHEDULER | ({"use_dynamic_shifting": False} if distilled else DYNAMIC)
-    index = {"_class_name": "LTX2Pipeline", "text_encoder": ["transformers", "Gemma3ForConditionalGeneration"],
+    index = {"_class_name": "LTX2Pipeline", "text_encoder": ["transformers", *parts["text_encoder"]["architectures"]],
              "tokenizer": ["transformers", "GemmaTokenizer"], "scheduler": ["diffusers", "FlowMatchEulerDiscreteScheduler"]}
     for part, config in parts.items():
         name = "scheduler_config.json" if part == "scheduler" else "config.json"
@@ -45,13 +51,14 @@ def write(folder: pathlib.Path, version: str, distilled: bool) -> None:
         if part in CLASSES and part != "latent_upsampler":
             index[part] = [LIBRARIES.get(part, "diffusers"), config["_class_name"]]
     (folder / "model_index.json").write_text(json.dumps(index, indent=1))
-    shutil.copytree(GOLDEN / "bpe_tokenizer/with_bos", folder / "tokenizer", dirs_exist_ok=True)
+    bos = "without_bos" if version == "2.5" else "with_bos"
+    shutil.copytree(GOLDEN / "bpe_tokenizer" / bos, folder / "tokenizer", dirs_exist_ok=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--version", choices=["2.0", "2.3"], default="2.3")
+    parser.add_argument("--version", choices=["2.0", "2.3", "2.5"], default="2.3")
     parser.add_argument("--distilled", action="store_true", help="a static scheduler")
     args = parser.parse_args()
     write(args.folder, args.version, args.distilled)

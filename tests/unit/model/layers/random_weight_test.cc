@@ -29,6 +29,7 @@ TEST(RandomWeight, IsMadeForWhatItsNameSays) {
   const auto vector = [](const char* name) { return RandomWeight(name, {4096}, 1, kFloat); };
   EXPECT_NEAR(Mean(vector("norm_q.weight")), 1, 0.01);
   EXPECT_NEAR(Mean(vector("latents_std")), 1, 0.01);
+  EXPECT_NEAR(Mean(vector("layers.0.layer_scalar")), 1, 0.01);
   EXPECT_NEAR(Mean(vector("to_q.bias")), 0, 0.01);
   EXPECT_NEAR(Deviation(vector("to_q.bias")), 0.1, 0.01);
   EXPECT_NEAR(Deviation(RandomWeight("scale_shift_table", {6, 512}, 1, kFloat)), 0.1, 0.01);

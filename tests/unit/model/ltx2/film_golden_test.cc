@@ -39,11 +39,11 @@ std::vector<FilmCase> AllFilms() {
   GenerationSpec ancestral = distilled;
   ancestral.preset = "22b-2.5-distilled";
   ancestral.timesteps = {993.75, 725, 421.875};
-  return {{"2.0", "guided", guided},
-          {"2.3", "guided", perturbed},
-          {"2.3", "plain", TinySpec()},
-          {"2.3", "distilled", distilled},
-          {"2.5", "ancestral", ancestral}};
+  GenerationSpec plain_call = perturbed;  // of 2.5: no token in front, so its other prompt has none
+  plain_call.negative_prompt = "";
+  return {{"2.0", "guided", guided},     {"2.3", "guided", perturbed},
+          {"2.3", "plain", TinySpec()},  {"2.3", "distilled", distilled},
+          {"2.5", "guided", plain_call}, {"2.5", "ancestral", ancestral}};
 }
 
 class FilmGolden : public ::testing::TestWithParam<FilmCase> {};

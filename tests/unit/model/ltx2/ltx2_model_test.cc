@@ -87,10 +87,11 @@ TEST(Ltx2Model, SaysWhichPartIsMissing) {
   EXPECT_THAT(Refusal(OptionsFor(folder)), HasSubstr("/tokenizer"));
 }
 
-TEST(Ltx2Model, CannotRunGemma4Yet) {
-  const TinyFolder folder("2.3");
-  folder.Set("text_encoder", "model_type", "gemma4_unified");
-  EXPECT_THAT(Refusal(OptionsFor(folder)), HasSubstr("the text encoder is Gemma 4"));
+TEST(Ltx2Model, SaysWhatItCannotRunOfATextEncoder) {
+  const TinyFolder folder("2.5");
+  folder.Set("text_encoder", "text_config",
+             {{"model_type", "gemma4_unified_text"}, {"num_kv_shared_layers", 20}});
+  EXPECT_THAT(Refusal(OptionsFor(folder)), HasSubstr("num_kv_shared_layers must be 0"));
 }
 
 TEST(Ltx2Model, RefusesAPartOfAnotherSize) {

@@ -110,7 +110,7 @@ TEST_P(StreamedFilms, ThatFitNoDeviceOfThisSizeAreRefusedBeforeTheyAreRead) {
   EXPECT_EQ(CheckLtx2Model(options, DeviceUnderTest()->stream).status(), refused);
 }
 
-INSTANTIATE_TEST_SUITE_P(Releases, StreamedFilms, ::testing::Values("2.0", "2.3"));
+INSTANTIATE_TEST_SUITE_P(Releases, StreamedFilms, ::testing::Values("2.0", "2.3", "2.5"));
 
 }  // namespace
 }  // namespace reel::model::ltx2

@@ -92,7 +92,7 @@ TEST_P(FilmsOfWeightsInE4m3, AreRefusedWhereNoBlockIsBetweenTheFirstAndTheLast) 
   EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("its blocks 2"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Releases, FilmsOfWeightsInE4m3, ::testing::Values("2.0", "2.3"));
+INSTANTIATE_TEST_SUITE_P(Releases, FilmsOfWeightsInE4m3, ::testing::Values("2.0", "2.3", "2.5"));
 
 }  // namespace
 }  // namespace reel::model::ltx2

@@ -2,6 +2,9 @@
 // Prompts to hidden states, against transformers.
 #include "model/text/gemma_encoder.h"
 
+#include <ATen/Parallel.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -11,6 +14,8 @@
 #include "gtest/gtest.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/temp_folder.h"
+#include "tests/fakes/tiny_ltx2.h"
 #include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
@@ -19,21 +24,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string GemmaFolder() {
-  return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/gemma3";
+constexpr uint64_t kSeed = 5;  // of drawn weights
+
+std::string GoldenFile(const std::string& name) {
+  return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/" + name;
 }
 
-nlohmann::json GemmaFile() { return *ReadJsonFile(GemmaFolder() + "/config.json"); }
-
-absl::StatusOr<GemmaEncoder> LoadGemma(at::ScalarType dtype,
-                                       std::shared_ptr<LayerRing> ring = nullptr,
-                                       WeightsForm form = WeightsForm::k16) {
-  const auto config = ReadGemmaConfig(GemmaFile(), "config.json");
-  if (!config.ok()) return config.status();
-  const auto stored = WeightSet::OpenFolder(GemmaFolder(), "model");
-  if (!stored.ok()) return stored.status();
-  return GemmaEncoder::Load(*stored, *config, dtype, at::kCPU, std::move(ring), form);
-}
+nlohmann::json GemmaFile() { return *ReadJsonFile(GoldenFile("gemma3/config.json")); }
 
 // The tokens of a row of the golden batch, whose padding stands in front.
 struct GemmaText {
@@ -65,11 +62,42 @@ at::Tensor StatesBy(const GemmaEncoder& encoder, const ltx::Golden& golden) {
   return at::cat(texts, 1).to(at::kFloat);
 }
 
-TEST(GemmaEncoder, GivesEveryHiddenStateOfTransformers) {
-  const ltx::Golden golden = ltx::Golden::In("gemma3");
+// Of a folder of tests/golden, which has its weights or the shapes that golden_gemma.py drew.
+class GemmaEncoderOf : public ::testing::TestWithParam<const char*> {
+ protected:
+  GemmaEncoderOf() {
+    at::set_num_threads(1);  // tensors this small are only slowed down by more
+    if (const auto shapes = ReadJsonFile(File("shapes.json")); shapes.ok()) {
+      scratch_.Write("model.safetensors", ltx2::DrawnWeights(*shapes, kSeed));
+      weights_ = scratch_.path();
+    }
+  }
+
+  static std::string File(const std::string& name) {
+    return GoldenFile(std::string(GetParam()) + "/" + name);
+  }
+  static GemmaConfig Config() {
+    return *ReadGemmaConfig(*ReadJsonFile(File("config.json")), "config.json");
+  }
+  WeightSet Stored() const { return *WeightSet::OpenFolder(weights_, "model"); }
+  absl::StatusOr<GemmaEncoder> LoadGemma(at::ScalarType dtype,
+                                         std::shared_ptr<LayerRing> ring = nullptr,
+                                         WeightsForm form = WeightsForm::k16) const {
+    return GemmaEncoder::Load(Stored(), Config(), dtype, at::kCPU, std::move(ring), form);
+  }
+
+  const ltx::Golden golden_ = ltx::Golden::In(GetParam());
+
+ private:
+  const reel::testing::TempFolder scratch_;
+  std::string weights_ = File("");
+};
+
+TEST_P(GemmaEncoderOf, GivesEveryHiddenStateOfTransformers) {
   const auto encoder = LoadGemma(at::kFloat);
   ASSERT_TRUE(encoder.ok()) << encoder.status();
-  const at::Tensor states = StatesBy(*encoder, golden), expected = Expected(golden, "states.fp32");
+  const at::Tensor states = StatesBy(*encoder, golden_),
+                   expected = Expected(golden_, "states.fp32");
   ASSERT_EQ(states.size(0), encoder->config().num_layers() + 1);
   for (int64_t i = 0; i < states.size(0); ++i) {
     EXPECT_LT(ltx::Compare("state " + std::to_string(i), states[i], expected[i]).relative, 1e-5);
@@ -77,16 +105,15 @@ TEST(GemmaEncoder, GivesEveryHiddenStateOfTransformers) {
 }
 
 // Of a model as tiny as this, 1.05 would be noise.
-TEST(GemmaEncoder, ErrsInSixteenBitsNoMoreThanTransformersDoes) {
-  const ltx::Golden golden = ltx::Golden::In("gemma3");
+TEST_P(GemmaEncoderOf, ErrsInSixteenBitsNoMoreThanTransformersDoes) {
   const auto encoder = LoadGemma(at::kBFloat16);
   ASSERT_TRUE(encoder.ok()) << encoder.status();
-  const at::Tensor exact = Expected(golden, "states.fp32");
+  const at::Tensor exact = Expected(golden_, "states.fp32");
   const auto error_of = [&](const at::Tensor& states) {
     return (states - exact).pow(2).mean(at::IntArrayRef{1, 2}).sqrt();
   };
-  const at::Tensor own = error_of(StatesBy(*encoder, golden));
-  const at::Tensor reference = error_of(Expected(golden, "states.bf16"));
+  const at::Tensor own = error_of(StatesBy(*encoder, golden_));
+  const at::Tensor reference = error_of(Expected(golden_, "states.bf16"));
   for (int64_t i = 0; i < own.size(0); ++i) {
     const double ratio = own[i].item<double>() / reference[i].item<double>();
     RecordProperty("state_" + std::to_string(i), std::to_string(ratio));
@@ -95,9 +122,8 @@ TEST(GemmaEncoder, ErrsInSixteenBitsNoMoreThanTransformersDoes) {
   }
 }
 
-TEST(GemmaEncoder, GivesTheSameBitsWhereItsLayersStream) {
+TEST_P(GemmaEncoderOf, GivesTheSameBitsWhereItsLayersStream) {
   const c10::InferenceMode no_gradients;
-  const ltx::Golden golden = ltx::Golden::In("gemma3");
   for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
     const auto whole = LoadGemma(dtype);
     ASSERT_TRUE(whole.ok()) << whole.status();
@@ -105,15 +131,14 @@ TEST(GemmaEncoder, GivesTheSameBitsWhereItsLayersStream) {
     const auto streaming = LoadGemma(dtype, ring);
     ASSERT_TRUE(streaming.ok()) << streaming.status();
     EXPECT_EQ(ring->host_bytes(), whole->layer_bytes().all);
-    EXPECT_TRUE(StatesBy(*streaming, golden).equal(StatesBy(*whole, golden)));
+    EXPECT_TRUE(StatesBy(*streaming, golden_).equal(StatesBy(*whole, golden_)));
     EXPECT_GE(ring->copied_bytes(), 2 * ring->host_bytes() - ring->device_bytes());
   }
 }
 
-TEST(GemmaEncoder, InEightBitsTakesLessMemoryAndErrsByLittle) {
+TEST_P(GemmaEncoderOf, InEightBitsTakesLessMemoryAndErrsByLittle) {
   const c10::InferenceMode no_gradients;
-  const ltx::Golden golden = ltx::Golden::In("gemma3");
-  const at::Tensor exact = Expected(golden, "states.fp32");
+  const at::Tensor exact = Expected(golden_, "states.fp32");
   const auto whole = LoadGemma(at::kBFloat16);
   const auto narrow = LoadGemma(at::kBFloat16, nullptr, WeightsForm::kE4m3);
   ASSERT_TRUE(whole.ok() && narrow.ok()) << narrow.status();
@@ -122,17 +147,17 @@ TEST(GemmaEncoder, InEightBitsTakesLessMemoryAndErrsByLittle) {
   EXPECT_LT(4 * narrow->layer_bytes().all, 3 * whole->layer_bytes().all);
   EXPECT_LT(narrow->bytes(), whole->bytes());
   EXPECT_EQ(narrow->parameters(), whole->parameters());
-  const at::Tensor states = StatesBy(*narrow, golden);
+  const at::Tensor states = StatesBy(*narrow, golden_);
   const double error = ((states - exact).norm() / exact.norm()).item<double>();
   RecordProperty("relative", std::to_string(error));
-  EXPECT_GT(error, ((StatesBy(*whole, golden) - exact).norm() / exact.norm()).item<double>());
-  EXPECT_LT(error, 0.15);
+  EXPECT_GT(error, ((StatesBy(*whole, golden_) - exact).norm() / exact.norm()).item<double>());
+  EXPECT_LT(error, 0.2);
   // Where layers stream, too.
   const auto ring = LayerRing::Make(at::kCPU, 2, narrow->layer_bytes().largest);
   const auto streaming = LoadGemma(at::kBFloat16, ring, WeightsForm::kE4m3);
   ASSERT_TRUE(streaming.ok()) << streaming.status();
   EXPECT_EQ(ring->host_bytes(), narrow->layer_bytes().all);
-  EXPECT_TRUE(StatesBy(*streaming, golden).equal(states));
+  EXPECT_TRUE(StatesBy(*streaming, golden_).equal(states));
 }
 
 TEST(GemmaEncoder, ReadsBothFormsOfRotations) {
@@ -174,14 +199,21 @@ TEST(GemmaEncoder, RefusesByNameWhatItDoesNotCompute) {
   EXPECT_THAT(refused("head_dim", 7), HasSubstr("head_dim"));
 }
 
-TEST(GemmaEncoder, SaysWhichTensorIsMissing) {
-  auto config = *ReadGemmaConfig(GemmaFile(), "config.json");
+TEST_P(GemmaEncoderOf, SaysWhichTensorIsMissing) {
+  GemmaConfig config = Config();
   config.sees_all.push_back(true);
-  const auto stored = WeightSet::OpenFolder(GemmaFolder(), "model");
-  const auto encoder = GemmaEncoder::Load(*stored, config, at::kFloat, at::kCPU);
+  const auto encoder = GemmaEncoder::Load(Stored(), config, at::kFloat, at::kCPU);
   EXPECT_EQ(encoder.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(encoder.status().message(), HasSubstr("layers.7.input_layernorm.weight"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Versions, GemmaEncoderOf,
+                         ::testing::Values("gemma3", "gemma4/shared", "gemma4/apart"),
+                         [](const auto& given) {
+                           std::string name = given.param;
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace reel::model

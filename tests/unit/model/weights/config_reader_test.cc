@@ -97,6 +97,19 @@ INSTANTIATE_TEST_SUITE_P(All, BadConfig,
                                            R"({"iss":[1]})", R"({"iss":[[1],[10]]})",
                                            R"({"bs":[1]})", R"({"ss":[1]})"));
 
+TEST(ConfigReader, TakesKeysThatAreIgnoredForRead) {
+  const nlohmann::json json = {{"width", 3}, {"note", "x"}};
+  ConfigReader reader(json, "c");
+  reader.Int("width", 1, {1, 9});
+  reader.Ignore({"note", "missing"});
+  reader.FailUnread();
+  EXPECT_TRUE(reader.status().ok()) << reader.status();
+  ConfigReader other(json, "c");
+  other.Ignore({"note"});
+  other.FailUnread();
+  EXPECT_NE(std::string(other.status().message()).find("width is not known"), std::string::npos);
+}
+
 TEST(JsonFile, RefusesWhatIsDeepLongOrNoObject) {
   EXPECT_FALSE(ParseJson("[1]", "t").ok());
   EXPECT_FALSE(ParseJson("{\"a\":1", "t").ok());
