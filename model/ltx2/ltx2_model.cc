@@ -252,8 +252,7 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
   auto& [sound, vae, upsampler] = outputs;
   REEL_ASSIGN_OR_RETURN(Connectors connectors,
                         LoadConnectors(connectors_part, dtype, place, fitted.text_ring()));
-  REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer,
-                        BpeTokenizer::Load(TextFolderOf(options) + "/tokenizer"));
+  REEL_ASSIGN_OR_RETURN(BpeTokenizer tokenizer, parts.Tokenizer());
   REEL_ASSIGN_OR_RETURN(AdaptableTransformer adaptable, LoadTransformer(divided, options, holding));
   Transformer& transformer = adaptable.transformer;
   REEL_RETURN_IF_ERROR(CheckConnectors(connectors.config(), transformer.config()));

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/ltx2/split_files.h"
 #include "model/text/text_folder.h"
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
@@ -82,11 +83,20 @@ absl::StatusOr<ModelParts> ModelParts::Open(const LoadOptions& options) {
         options.path));
   }
   REEL_ASSIGN_OR_RETURN(parts.file_config_, ReadFileConfig(*parts.file_));
+  if (const std::string* const path = FileOf(options, ModelPart::kTextEncoder)) {
+    REEL_ASSIGN_OR_RETURN(WeightSet text_file, WeightSet::OpenFile(*path));
+    if (IsTextEncoderFile(text_file)) {
+      REEL_ASSIGN_OR_RETURN(parts.file_, WithTextProjections(*parts.file_, text_file));
+      parts.text_file_ = std::move(text_file);
+      return parts;
+    }
+  }
   const std::string text = TextFolderOf(options) + "/text_encoder/config.json";
   if (!IsFile(text)) {
     return absl::NotFoundError(absl::StrCat(
         "a single file of LTX-2 has no text encoder: give the folder that has Gemma 3 as "
-        "text_encoder/ and tokenizer/ (--text-folder); there is no ",
+        "text_encoder/ and tokenizer/ (--text-folder), or LTX-2.5's own file of its text encoder "
+        "as the part text_encoder (--part); there is no ",
         text));
   }
   return parts;
@@ -111,7 +121,8 @@ absl::StatusOr<StoredPart> ModelParts::GetPartFile(const std::string& path, File
     if (WeightsOfFile(*file_, part).ok()) {
       return BroughtTwice(ModelPartOf(part), options_->path, path);
     }
-    REEL_ASSIGN_OR_RETURN(nlohmann::json config, ConfigOfFile(file, file_config_, part));
+    REEL_ASSIGN_OR_RETURN(const nlohmann::json known, ConfigBeside(file, file_config_));
+    REEL_ASSIGN_OR_RETURN(nlohmann::json config, ConfigOfFile(file, known, part));
     return StoredPart{path, std::move(config), std::move(weights)};
   }
   const std::string folder = FolderOf(part);
@@ -138,7 +149,17 @@ absl::StatusOr<StoredPart> ModelParts::Get(FilePart part) const {
   return StoredPart{options_->path, std::move(config), std::move(weights)};
 }
 
+absl::StatusOr<BpeTokenizer> ModelParts::Tokenizer() const {
+  if (text_file_.has_value()) return TokenizerOfFile(*text_file_);
+  return BpeTokenizer::Load(TextFolderOf(*options_) + "/tokenizer");
+}
+
 absl::StatusOr<StoredPart> ModelParts::TextEncoder() const {
+  if (text_file_.has_value()) {
+    REEL_ASSIGN_OR_RETURN(nlohmann::json config, TextConfigOfFile(*text_file_));
+    REEL_RETURN_IF_ERROR(CheckGemmaVersion(file_config_, config, text_file_->source()));
+    return StoredPart{text_file_->source(), std::move(config), *text_file_};
+  }
   const std::string folder = TextFolderOf(*options_) + "/text_encoder";
   return WithConfig(folder, "text_encoder",
                     [&] { return OpenPart(*options_, ModelPart::kTextEncoder, folder, "model"); });

@@ -9,6 +9,7 @@
 #include "model/load_options.h"
 #include "model/ltx2/single_file.h"
 #include "model/sampler/schedule.h"
+#include "model/tokenizer/bpe_tokenizer.h"
 #include "model/weights/weight_set.h"
 #include "nlohmann/json.hpp"
 
@@ -27,8 +28,10 @@ class ModelParts {
 
   // NOT_FOUND names the file that is missing.
   absl::StatusOr<StoredPart> Get(FilePart part) const;
-  // The text encoder is beside a single file, or a part of its own.
+  // The text encoder is beside a single file, or a part of its own; the tokenizer beside it, or in
+  // such a part.
   absl::StatusOr<StoredPart> TextEncoder() const;
+  absl::StatusOr<BpeTokenizer> Tokenizer() const;
   absl::StatusOr<SchedulerConfig> Scheduler() const;
 
  private:
@@ -40,7 +43,8 @@ class ModelParts {
   explicit ModelParts(const LoadOptions& options) : options_(&options) {}
 
   const LoadOptions* options_;
-  std::optional<WeightSet> file_;
+  std::optional<WeightSet> file_;       // with the text projections of the file below
+  std::optional<WeightSet> text_file_;  // that has configuration and tokenizer (split_files.h)
   nlohmann::json file_config_;
 };
 

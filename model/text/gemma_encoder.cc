@@ -18,10 +18,15 @@ namespace {
 
 // What stands before the text model's names in files of several generations.
 constexpr std::string_view kPrefixes[] = {"language_model.model.", "model.language_model."};
+constexpr std::string_view kAlone = "model.";
 
 std::optional<std::string> NameInTextModel(const std::string& name) {
   for (const std::string_view prefix : kPrefixes) {
     if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  // The text model alone, as Lightricks' file of the encoder has it.
+  for (const std::string_view own : {"model.layers.", "model.embed_tokens.", "model.norm."}) {
+    if (name.starts_with(own)) return name.substr(kAlone.size());
   }
   return std::nullopt;
 }

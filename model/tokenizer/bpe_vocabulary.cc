@@ -181,20 +181,6 @@ class Reader {
   std::unordered_map<std::string, int32_t> ids_;
 };
 
-// nullopt: the configuration does not say, or does not exist.
-absl::StatusOr<std::optional<bool>> AddsBegin(const std::string& path) {
-  const absl::StatusOr<json> config = ReadJsonFile(path);
-  if (absl::IsNotFound(config.status())) return std::nullopt;
-  REEL_RETURN_IF_ERROR(config.status());
-  if (!config->contains("add_bos_token") || (*config)["add_bos_token"].is_null()) {
-    return std::nullopt;
-  }
-  ConfigReader reader(*config, path);
-  const bool adds = reader.Bool("add_bos_token", false);
-  REEL_RETURN_IF_ERROR(reader.status());
-  return adds;
-}
-
 }  // namespace
 
 absl::StatusOr<BpeVocabulary> ParseBpeVocabulary(std::string_view text, const std::string& source) {
@@ -209,15 +195,25 @@ absl::StatusOr<BpeVocabulary> LoadBpeVocabulary(const std::string& folder) {
       BpeVocabulary vocabulary,
       ParseBpeVocabulary({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()},
                          path));
-  const std::string config = folder + "/tokenizer_config.json";
-  REEL_ASSIGN_OR_RETURN(const std::optional<bool> adds_begin, AddsBegin(config));
-  if (!adds_begin) return vocabulary;
-  vocabulary.begin = std::nullopt;
-  if (!*adds_begin) return vocabulary;
-  vocabulary.begin = vocabulary.begin_piece;
-  if (vocabulary.begin) return vocabulary;
-  return absl::FailedPreconditionError(absl::StrCat(
-      "bad tokenizer: ", config, ": add_bos_token is set, but ", path, " has no ", kBegin));
+  const std::string config_file = folder + "/tokenizer_config.json";
+  const absl::StatusOr<json> config = ReadJsonFile(config_file);
+  if (absl::IsNotFound(config.status())) return vocabulary;
+  REEL_RETURN_IF_ERROR(config.status());
+  REEL_RETURN_IF_ERROR(TakeTokenizerConfig(*config, config_file, vocabulary));
+  return vocabulary;
+}
+
+absl::Status TakeTokenizerConfig(const json& config, const std::string& source,
+                                 BpeVocabulary& vocabulary) {
+  ConfigReader reader(config, source);
+  const bool adds = reader.Bool("add_bos_token", vocabulary.begin.has_value());
+  REEL_RETURN_IF_ERROR(reader.status());
+  const auto found = config.find("add_bos_token");
+  if (found == config.end() || found->is_null()) return absl::OkStatus();
+  vocabulary.begin = adds ? vocabulary.begin_piece : std::nullopt;
+  if (!adds || vocabulary.begin) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("bad tokenizer: ", source, ": add_bos_token is set, but there is no ", kBegin));
 }
 
 }  // namespace reel::model

@@ -10,8 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/tokenizer/special_tokens.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace reel::model {
 
@@ -36,5 +38,9 @@ absl::StatusOr<BpeVocabulary> LoadBpeVocabulary(const std::string& folder);
 
 // `source` names the file in messages.
 absl::StatusOr<BpeVocabulary> ParseBpeVocabulary(std::string_view text, const std::string& source);
+
+// What tokenizer_config.json says of <bos>. FAILED_PRECONDITION: it wants one that there is not.
+absl::Status TakeTokenizerConfig(const nlohmann::json& config, const std::string& source,
+                                 BpeVocabulary& vocabulary);
 
 }  // namespace reel::model

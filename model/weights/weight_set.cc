@@ -84,6 +84,16 @@ absl::StatusOr<WeightSet> WeightSet::Renamed(
   return renamed;
 }
 
+absl::StatusOr<WeightSet> WeightSet::With(const WeightSet& more) const {
+  WeightSet both = *this;
+  for (const auto& [name, tensor] : more.tensors_) {
+    if (both.tensors_.try_emplace(name, tensor).second) continue;
+    return absl::FailedPreconditionError(absl::StrCat("two files have the same tensor: ", source_,
+                                                      " and ", more.source_, ": ", name));
+  }
+  return both;
+}
+
 WeightSet WeightSet::WithAdded(
     const std::map<std::string, std::vector<LowRankProduct>>& products) const {
   WeightSet changed = *this;

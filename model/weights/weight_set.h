@@ -30,7 +30,9 @@ class WeightSet {
   // the same.
   absl::StatusOr<WeightSet> Renamed(
       const std::function<std::optional<std::string>(const std::string&)>& rename) const;
-  // The same with products of adapters added to weights, by the weights' names, which it has.
+  // The tensors of both, with what else this one has. FAILED_PRECONDITION if both have one.
+  absl::StatusOr<WeightSet> With(const WeightSet& more) const;
+  // This one with products of adapters added to weights, by the weights' names, which it has.
   WeightSet WithAdded(const std::map<std::string, std::vector<LowRankProduct>>& products) const;
 
   // Where it was opened, for messages.

@@ -185,6 +185,11 @@ TEST_F(GemmaOfAFile, IsHeldAgainstItsOwnNumbers) {
   }
   EXPECT_THAT(std::string(Load({GgufPair("general.architecture", "gemma4")}, 1).status().message()),
               HasSubstr("'gemma4'"));
+  GemmaConfig newer = config_;
+  newer.version = 4;
+  const auto file = Write({}, TensorsOf(stored_, kGemma, 1));
+  EXPECT_THAT(std::string(GemmaOfGguf(*file, newer).status().message()),
+              HasSubstr("is Gemma 3's, the configuration Gemma 4's"));
 }
 
 }  // namespace
