@@ -153,6 +153,24 @@ TEST_F(ReleasedShapes, AreFittedToADeviceWithoutOne) {
                                  HasSubstr("Take a device with more memory")));
 }
 
+// The folder is the one that benchmarks take.
+TEST_F(Weights, OfLtx25InFullSizeAreFittedWithTheirTextEncoder) {
+  const std::string path = folder_.File("ltx25");
+  const std::string script =
+      std::string(std::getenv("REEL_SOURCE")) + "/tests/bench/ltx2/random_folder.py";
+  const ProgramResult made =
+      RunProgram("/usr/bin/env", {"python3", script, path, "--version", "2.5", "--distilled"});
+  ASSERT_EQ(made.status, 0) << made.errors;
+  const auto found = [&path](const char* form) {
+    return Doctor({"--model", path, "--random-weights", "1", "--device-memory", "80GB", "--dtype",
+                   "bf16", "--text-form", form})
+        .out;
+  };
+  EXPECT_THAT(found("16"), AllOf(HasSubstr("model: LTX-2.5, random weights, 71 GB as bf16\n"),
+                                 HasSubstr("text encoder: 23.8 GB on the device\n")));
+  EXPECT_THAT(found("e4m3"), HasSubstr("text encoder: 12.9 GB on the device\n"));
+}
+
 // ListModels, `reel doctor` with and without a server, readiness and the log.
 TEST_F(Weights, ThatAServerCannotLoadAreToldInTheSameWordsEverywhere) {
   const std::string path = Copy("broken");
