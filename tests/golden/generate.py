@@ -5,7 +5,7 @@
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [gemma] [schedules] [models] [pictures] [layouts]
         [upsampler] [guidance] [tiles] [bf16] [gguf] [ltx2] [ltx2_sound] [ltx2_vae]
-        [ltx2_vae_layouts] [ltx2_films] [ltx2_passes] [ltx2_conditions] [ltx2_references] [adapters]
+        [ltx2_vae_layouts] [ltx2_films] [ltx2_passes] [ltx2_conditions] [ltx2_references] [ltx2_diffusion] [adapters]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
@@ -21,6 +21,7 @@ import golden_guidance
 import golden_layouts
 import golden_ltx2
 import golden_ltx2_conditions
+import golden_ltx2_diffusion
 import golden_ltx2_films
 import golden_ltx2_passes
 import golden_ltx2_references
@@ -56,6 +57,7 @@ PARTS = {
     "ltx2_conditions": golden_ltx2_conditions.generate,
     "adapters": golden_adapters.generate,
     "ltx2_references": golden_ltx2_references.generate,
+    "ltx2_diffusion": golden_ltx2_diffusion.generate,
 }
 
 if __name__ == "__main__":

@@ -32,8 +32,11 @@ double RootOfMeanSquare(const at::Tensor& x) {
 TinyComponent::TinyComponent(const std::string& component, const std::string& variant)
     : component_(component), folder_("ltx2/" + component + "/" + variant) {
   at::set_num_threads(1);  // tensors this small are only slowed down by more
-  const std::map<std::string, uint64_t> seeds = {
-      {"transformer", 0}, {"vae", 1}, {"connectors", 2}, {"latent_upsampler", 6}};
+  const std::map<std::string, uint64_t> seeds = {{"transformer", 0},
+                                                 {"vae", 1},
+                                                 {"connectors", 2},
+                                                 {"latent_upsampler", 6},
+                                                 {"diffusion_decoder", 7}};
   scratch_.Write("diffusion_pytorch_model.safetensors",
                  DrawnWeights(*ReadJsonFile(PathOf(folder_, "shapes.json")), seeds.at(component)));
 }
