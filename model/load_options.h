@@ -69,6 +69,9 @@ struct WarmUp {
   friend bool operator==(const WarmUp&, const WarmUp&) = default;
 };
 
+// Of `decoder`: a small diffusion model that a folder may have beside the autoencoder's decoder.
+inline constexpr char kDiffusionDecoder[] = "diffusion";
+
 struct LoadOptions {
   std::string name;   // its name in requests
   std::string path;   // folder or single file; empty: the test card
@@ -98,7 +101,8 @@ struct LoadOptions {
   Offload offload = {};
   WeightsForm weights_form = WeightsForm::k16;
   WeightsForm text_form = WeightsForm::k16;
-  bool on_demand = false;  // checked when a worker starts, but not loaded
+  std::string decoder = {};  // kDiffusionDecoder; empty: the autoencoder's own
+  bool on_demand = false;    // checked when a worker starts, but not loaded
   // Whether the device computes in bf16, as GPUs do from sm_80 on; set by the worker, not by a
   // configuration.
   bool computes_in_bf16 = true;

@@ -18,6 +18,7 @@ namespace reel::model {
 struct ModelLimits {
   int min_size = 32;  // pixels, each side
   int max_size = 1536;
+  int min_frames = 1;
   int max_frames = 257;
   int max_steps = 100;
   int max_latent_tokens = 32768;
@@ -88,6 +89,7 @@ struct ModelCard {
   int64_t host_bytes = 0;    // of weights that are held on the host
   WeightsForm weights_form = WeightsForm::k16;
   WeightsForm text_form = WeightsForm::k16;
+  std::string decoder = {};    // kDiffusionDecoder; empty: the autoencoder's own
   int64_t streamed_bytes = 0;  // copied to the device in each step
   int spatial_multiple = 32;   // width and height are multiples of it
   int temporal_multiple = 8;   // frames are a multiple of it, plus one

@@ -61,7 +61,8 @@ void CheckShape(const GenerationSpec& spec, const ModelCard& card, bool has_leng
   const bool refines = RefinedClipOf(spec) != nullptr;
   const int most_frames = refines ? MostRefinedFrames(spec, card) : limits.max_frames;
   const bool frames = has_length && out.OnGrid("num_frames", spec.num_frames,
-                                               {card.temporal_multiple, 1, 1, most_frames});
+                                               {card.temporal_multiple, 1,
+                                                std::max(limits.min_frames, 1), most_frames});
   if (!width || !height || !frames) return;
   // A draft is refused if the video that it promises would be.
   const std::vector<PassWork> passes = refines ? PassesOf(spec, card) : AllPassesOf(spec, card);

@@ -27,7 +27,7 @@ GenerationSpec Small(const ModelCard& card) {
                               limits.min_size, limits.max_size);
   GenerationSpec spec = card.defaults;
   spec.width = spec.height = side;
-  const int frames = std::min(kSmallFrames, limits.max_frames) - 1;
+  const int frames = std::min(std::max(kSmallFrames, limits.min_frames), limits.max_frames) - 1;
   spec.num_frames = frames / card.temporal_multiple * card.temporal_multiple + 1;
   return spec;
 }

@@ -237,6 +237,9 @@ void AddDoctor(CLI::App& app, Action& action) {
                   "With --model: the same of the text encoder, 16 (default) or e4m3")
       ->check(CLI::IsMember({"16", "e4m3"}))
       ->needs(model);
+  command.add_option("--decoder", flags->decoder, "With --model: diffusion, in place of its own")
+      ->check(CLI::IsMember({"diffusion"}))
+      ->needs(model);
   command
       .add_option("--text-folder", flags->text_folder,
                   "With --model: the folder with text_encoder/ and tokenizer/ of a single file")

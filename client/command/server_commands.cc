@@ -71,6 +71,7 @@ std::string WeightsText(const v1::Model& model) {
   }
   if (!model.weights_form().empty()) absl::StrAppend(&text, ", ", model.weights_form());
   if (!model.text_form().empty()) absl::StrAppend(&text, ", texts ", model.text_form());
+  if (!model.decoder().empty()) absl::StrAppend(&text, ", ", model.decoder(), " decoder");
   return text;
 }
 
@@ -121,7 +122,9 @@ std::string DescribeModels(const v1::ListModelsResponse& models) {
          absl::StrFormat("%d (1-%d)", defaults.num_inference_steps(), limits.max_steps()),
          absl::StrFormat("%d-%d by %d", limits.min_size(), limits.max_size(),
                          model.spatial_multiple()),
-         absl::StrFormat("%d, %dk+1", limits.max_frames(), model.temporal_multiple()),
+         absl::StrFormat("%s%d, %dk+1",
+                         limits.min_frames() > 1 ? absl::StrCat(limits.min_frames(), "-") : "",
+                         limits.max_frames(), model.temporal_multiple()),
          absl::StrJoin(model.presets(), ", "), absl::StrJoin(model.lossy_kernel_profiles(), ", ")});
   }
   return table.Render() + DescribeAdapters(models) + DescribeProblems(models);

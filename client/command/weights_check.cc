@@ -109,6 +109,7 @@ std::vector<Check> CheckWeights(const std::string& folder, const WeightsFlags& f
   }
   if (!flags.weights_form.empty()) words.push_back("--weights-form=" + flags.weights_form);
   if (!flags.text_form.empty()) words.push_back("--text-form=" + flags.text_form);
+  if (!flags.decoder.empty()) words.push_back("--decoder=" + flags.decoder);
   if (!flags.text_folder.empty()) words.push_back("--text-folder=" + flags.text_folder);
   for (const std::string& part : flags.parts) words.push_back("--part=" + part);
   for (const std::string& adapter : flags.adapters) words.push_back("--adapter=" + adapter);

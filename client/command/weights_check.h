@@ -29,6 +29,7 @@ struct WeightsFlags {
   std::string device_memory;  // "24GB"; set: plan the weights for such a device
   std::string weights_form;   // "e4m3"
   std::string text_form;      // the same
+  std::string decoder;        // "diffusion"
   std::optional<uint64_t> random_weights;
   std::vector<std::string> parts;     // "PART=FILE"
   std::vector<std::string> adapters;  // "FILE[:SCALE]"

@@ -31,6 +31,7 @@ HeldLatents OfRetake(const GenerationSpec& resolved, const MadePasses& source,
   const Stretch pictures =
       retake.keep_pictures ? none : RetakenLatents(resolved, layout.frames_per_latent);
   HeldLatents held;
+  held.generators = source.generators;
   held.pictures = Around(pictures, source.latents);
   if (source.decode_noise.defined()) held.decode_noise = Around(pictures, source.decode_noise);
   if (!source.audio_latents.defined()) return held;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,6 +28,8 @@ struct HeldLatents {
   std::vector<HeldPiece> decode_noise;  // of the pictures; empty where the source had none
   // In front of an extension, at most kContextLatents: what its decode sees of the source.
   at::Tensor before, noise_before;
+  // Of a retake: where the source's generators were when its latents were done.
+  std::map<std::string, at::Generator> generators;
 };
 
 // The latents of a video as its model has them.

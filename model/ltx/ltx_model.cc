@@ -157,6 +157,10 @@ WeightSizes SizesOf(const LtxModel& model) {
 
 // Before anything of them is read. What names them all; empty where nobody said what they are.
 absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
+  if (!options.decoder.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("LTX-Video has no ", options.decoder, " decoder: leave `decoder` out"));
+  }
   REEL_RETURN_IF_ERROR(CheckRandomWeights(options));
   if (options.manifest_file.empty()) return "";
   std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});

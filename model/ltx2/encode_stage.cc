@@ -144,14 +144,14 @@ absl::Status EncodeStage::CheckShape(const GenerationSpec& spec) const {
   const int side = SideMultiple(spec.preset, card_);
   const int least = std::max(card_.limits.min_size, LeastSide(spec.preset, card_));
   if (spec.width % side == 0 && spec.height % side == 0 && spec.width >= least &&
-      spec.height >= least && spec.num_frames >= 1 &&
+      spec.height >= least && spec.num_frames >= card_.limits.min_frames &&
       (spec.num_frames - 1) % card_.temporal_multiple == 0) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the model cannot make a video of this size: ", spec.width, "x", spec.height,
-                   ", ", spec.num_frames, " frames; sides are multiples of ", side, " from ", least,
-                   " on, frames of ", card_.temporal_multiple, ", plus 1"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the model cannot make a video of this size: ", spec.width, "x", spec.height, ", ",
+      spec.num_frames, " frames; sides are multiples of ", side, " from ", least, " on, frames of ",
+      card_.temporal_multiple, ", plus 1, from ", card_.limits.min_frames, " on"));
 }
 
 absl::StatusOr<LatentSizes> EncodeStage::SizesOf(const GenerationSpec& spec,
@@ -180,6 +180,11 @@ absl::Status EncodeStage::Hold(Ltx2Generation& mine, const PassState& source) co
               .sound = {1, sizes.audio_channels, sizes.audio, sizes.mel_bins},
               .frames_per_latent = card_.temporal_multiple,
               .sound_per_second = model_.transformer.config().latents_per_second()}));
+  if (!model_.diffusion_decoder.has_value()) return absl::OkStatus();
+  for (const char* name : {Ltx2Generation::kGenerator, Ltx2Generation::kDecodeGenerator}) {
+    const auto of_source = mine.held.generators.find(name);
+    if (of_source != mine.held.generators.end()) mine.decode_generator = of_source->second;
+  }
   return absl::OkStatus();
 }
 

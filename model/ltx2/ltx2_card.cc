@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/ltx2_card.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "kernels/attention/tile_layout.h"
@@ -47,6 +48,13 @@ ModelLimits LimitsOf(const Ltx2Model& model, const ModelTraits& traits) {
       static_cast<int>(LeastLatentSide(model.vae_config) * model.vae_config.spatial_compression);
   limits.max_size = 3840;
   limits.max_frames = 481;
+  if (model.diffusion_decoder.has_value()) {
+    const LatentShape least = model.diffusion_decoder->config().Least();
+    const int64_t side = std::max(least.height, least.width) * model.vae_config.spatial_compression;
+    limits.min_size = std::max(limits.min_size, static_cast<int>(side));
+    limits.min_frames =
+        static_cast<int>((least.frames - 1) * model.vae_config.temporal_compression) + 1;
+  }
   limits.max_latent_tokens = 65'536;
   limits.max_frame_rate = 60;
   limits.max_text_tokens = kMostTextTokens;
@@ -96,7 +104,12 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.sound = model.sound.format();
   const AudioVaeConfig& spectrum = model.sound.vae().config();
   card.own_sound = {static_cast<int>(spectrum.sample_rate), static_cast<int>(spectrum.channels)};
-  card.memory = MemoryOf(config, static_cast<int64_t>(c10::elementSize(model.dtype)));
+  const auto number_bytes = static_cast<int64_t>(c10::elementSize(model.dtype));
+  card.memory = MemoryOf(config, number_bytes);
+  if (model.diffusion_decoder.has_value()) {
+    card.decoder = kDiffusionDecoder;
+    card.memory.frame_pixel = model.diffusion_decoder->config().PixelNumbers() * number_bytes;
+  }
   // One job's matrices fill a CPU.
   card.steps_alone = model.device.is_cpu();
   const bool has_int8 = TakesLayersIn(config, RowForm::kInt8);

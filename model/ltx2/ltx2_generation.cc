@@ -53,6 +53,13 @@ int64_t Ltx2Generation::rows() const {
   return TokensOf(sizes.video) * of_a_token;
 }
 
+std::map<std::string, at::Generator> Ltx2Generation::generators() const {
+  std::map<std::string, at::Generator> all = {{kGenerator, generator},
+                                              {kStepGenerator, state.step_generator}};
+  if (decode_generator.has_value()) all[kDecodeGenerator] = *decode_generator;
+  return all;
+}
+
 // The prompt's row is a view of the texts.
 std::vector<at::Tensor> Ltx2Generation::tensors() const {
   std::vector<at::Tensor> all = {state.latents.video,      state.latents.audio,

@@ -45,9 +45,7 @@ class Ltx2Generation final : public FamilyGeneration {
   // Without the tokens that conditions add.
   at::Tensor PictureLatents() const override;
   at::Tensor SoundLatents() const override;
-  std::map<std::string, at::Generator> generators() const override {
-    return {{kGenerator, generator}, {kStepGenerator, state.step_generator}};
-  }
+  std::map<std::string, at::Generator> generators() const override;
   std::vector<at::Tensor> tensors() const override;
   void MoveTo(at::Device where) override;
 
@@ -59,7 +57,13 @@ class Ltx2Generation final : public FamilyGeneration {
 
   bool goes_on() const { return second_pass.has_value() && !is_draft(); }
 
-  static constexpr char kGenerator[] = "generator", kStepGenerator[] = "step_generator";
+  // Draws the noise of a diffusion decoder.
+  const at::Generator& noise_generator() const {
+    return decode_generator.has_value() ? *decode_generator : generator;
+  }
+
+  static constexpr char kGenerator[] = "generator", kStepGenerator[] = "step_generator",
+                        kDecodeGenerator[] = "decode_generator";
 
   LatentSizes sizes;  // of the pass that is under way
   DenoiseState state;
@@ -68,6 +72,8 @@ class Ltx2Generation final : public FamilyGeneration {
   std::optional<RefinedClip> refined;      // in place of all that
   HeldLatents held;                        // of an extension or a retake; the request's own sound
   at::Generator generator;                 // the request's own, in the reference's order of draws
+  // Of a retake by a diffusion decoder: its source's, so that pictures outside of it stay.
+  std::optional<at::Generator> decode_generator;
 
   // For EncodeNext: the adapters, then one text at a time, the negative first.
   bool has_adapters = false;

@@ -13,6 +13,7 @@
 #include "model/family/network_sizes.h"
 #include "model/layers/load_dtype.h"
 #include "model/layers/random_weight.h"
+#include "model/ltx2/diffusion_config.h"
 #include "model/ltx2/model_parts.h"
 #include "model/ltx2/part_sizes.h"
 #include "model/ltx2/upsampler_config.h"
@@ -109,7 +110,24 @@ struct Vae {
   VaeDecoder decoder;
   LatentStatistics statistics;
   int64_t parameters, bytes;
+  std::optional<DiffusionDecoder> diffusion_decoder = {};
 };
+
+// Its statistics of latents are the autoencoder's, which are taken.
+absl::Status AddDiffusionDecoder(const ModelParts& parts, const LoadOptions& options,
+                                 at::ScalarType dtype, at::Device place, Vae& vae) {
+  REEL_ASSIGN_OR_RETURN(const StoredPart part, parts.DiffusionDecoder());
+  REEL_ASSIGN_OR_RETURN(const DiffusionDecoderConfig config,
+                        ReadDiffusionDecoderConfig(part.config, part.source));
+  REEL_RETURN_IF_ERROR(CheckDiffusionDecoder(config, vae.config, options.path));
+  Weights weights(part.weights, dtype, place);
+  vae.diffusion_decoder.emplace(weights, config);
+  for (const char* name : {"latents_mean", "latents_std"}) weights.Skip(name);
+  REEL_RETURN_IF_ERROR(weights.Finish());
+  vae.parameters += weights.parameters();
+  vae.bytes += weights.bytes();
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Vae> LoadVae(const StoredPart& part, at::ScalarType dtype, at::Device place,
                             TensorsByName* shared, std::shared_ptr<LayerRing> ring) {
@@ -176,24 +194,36 @@ absl::StatusOr<Outputs> LoadOutputs(const ModelParts& parts, const LoadOptions& 
   REEL_ASSIGN_OR_RETURN(SoundOutput sound, LoadSound(parts, dtype, place));
   REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(divided.vae, dtype, place, divided.Shared(divided.of_vae),
                                          fitted.encoder_ring()));
+  if (!options.decoder.empty()) {
+    REEL_RETURN_IF_ERROR(AddDiffusionDecoder(parts, options, dtype, place, vae));
+  }
   REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
                         LoadUpsampler(options, scheduler, vae, dtype, place));
   return Outputs{std::move(sound), std::move(vae), std::move(upsampler)};
+}
+
+// The model itself.
+std::vector<ListedFile> OwnFiles(const LoadOptions& options) {
+  const std::filesystem::path path = options.path;
+  if (IsFile(options.path)) return {{path.filename().string(), options.path}};
+  return FilesOf(options.path,
+                 {"audio_vae", "connectors", "scheduler", "transformer", "vae", "vocoder"});
+}
+
+std::vector<ListedFile> DiffusionDecoderFiles(const LoadOptions& options) {
+  if (options.decoder.empty()) return {};
+  return FilesOf(DiffusionDecoderRoot(options), {kDiffusionDecoderFolder});
 }
 
 // Before anything of the files is read. The sum of them all; empty without a manifest.
 absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
   REEL_RETURN_IF_ERROR(CheckRandomWeights(options));
   if (options.manifest_file.empty()) return "";
-  std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});
-  const std::filesystem::path path = options.path;
-  const std::vector<ListedFile> rest =
-      IsFile(options.path) ? std::vector<ListedFile>{{path.filename().string(), options.path}}
-                           : FilesOf(options.path, {"audio_vae", "connectors", "scheduler",
-                                                    "transformer", "vae", "vocoder"});
-  files.insert(files.end(), rest.begin(), rest.end());
-  for (const auto& more : {UpsamplerFiles(options), PartFilesOf(options)}) {
-    files.insert(files.end(), more.begin(), more.end());
+  std::vector<ListedFile> files;
+  for (const auto& part :
+       {FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"}), OwnFiles(options),
+        DiffusionDecoderFiles(options), UpsamplerFiles(options), PartFilesOf(options)}) {
+    files.insert(files.end(), part.begin(), part.end());
   }
   return VerifyFiles(options.manifest_file, files);
 }
@@ -280,6 +310,7 @@ absl::StatusOr<std::unique_ptr<Ltx2Model>> LoadLtx2Model(const LoadOptions& opti
                 .vae_config = vae.config,
                 .encoder = std::move(vae.encoder),
                 .decoder = std::move(vae.decoder),
+                .diffusion_decoder = std::move(vae.diffusion_decoder),
                 .statistics = vae.statistics,
                 .sound = std::move(sound),
                 .upsampler = std::move(upsampler),

@@ -20,6 +20,7 @@
 #include "model/ltx2/sound_output.h"
 #include "model/ltx2/transformer_ranks.h"
 #include "model/sampler/schedule.h"
+#include "model/vae/diffusion_decoder.h"
 #include "model/vae/latent_upsampler.h"
 #include "model/vae/rank_parts.h"
 #include "model/vae/vae_config.h"
@@ -40,6 +41,8 @@ struct Ltx2Model {
   VaeConfig vae_config;
   VaeEncoder encoder;
   VaeDecoder decoder;
+  // In place of `decoder`, but for previews, where the configuration names it.
+  std::optional<DiffusionDecoder> diffusion_decoder;
   LatentStatistics statistics;  // fp32
   SoundOutput sound;
   // For films in two passes, of distilled models: others want an adapter in each.

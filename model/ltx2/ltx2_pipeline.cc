@@ -12,6 +12,7 @@
 #include "model/family/card_file.h"
 #include "model/family/family_pipeline.h"
 #include "model/fit_model.h"
+#include "model/frames/frame_chain.h"
 #include "model/frames/later_frames.h"
 #include "model/ltx2/denoise_step.h"
 #include "model/ltx2/encode_stage.h"
@@ -22,6 +23,9 @@
 
 namespace reel::model::ltx2 {
 namespace {
+
+// What the noise of a refined clip's pictures is drawn from, beside the request's seed.
+constexpr uint64_t kDecodeSeed = 20'000;
 
 Ltx2Generation& Mine(FamilyGeneration& generation) {
   return static_cast<Ltx2Generation&>(generation);
@@ -142,6 +146,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
   }
 
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override {
+    if (model_->diffusion_decoder.has_value()) return StartDiffusionDecode(Mine(generation), ops);
     if (Mine(generation).refined) {
       at::Generator unused = NoNoise();
       const at::Tensor like = RefinedMiddle(Mine(generation)).to(model_->device, model_->dtype);
@@ -153,6 +158,25 @@ class Ltx2Pipeline final : public FamilyPipeline {
     const int64_t unseen = (whole.size(2) - own.size(2)) * model_->vae_config.temporal_compression;
     at::Generator unused = NoNoise();
     return WithoutFirst(unseen, DecodeOnRanks(*model_, ops, Decodable(whole), {{}, 0, unused}));
+  }
+
+  // Noise is drawn from the request's generator behind all that its latents took. That of a refined
+  // clip, whose frames leave before its last draws, is from one of its own.
+  FrameSourcePtr StartDiffusionDecode(const Ltx2Generation& mine, const Ops& ops) const {
+    const DiffusionDecoder& decoder = *model_->diffusion_decoder;
+    if (mine.refined) {
+      LatentShape clip = mine.sizes.video;
+      clip.frames = mine.refined->windows.back().end;
+      at::Generator own = at::detail::createCPUGenerator(mine.spec.seed.value_or(0) + kDecodeSeed);
+      return decoder.Decode(ops, RefinedSource(*model_, mine), decoder.DrawNoise(clip, own));
+    }
+    const at::Tensor own = mine.PictureLatents();
+    const at::Tensor whole = Behind(mine.held.before, own);
+    const LatentShape clip = {whole.size(2), whole.size(3), whole.size(4)};
+    at::Generator generator = mine.noise_generator().clone();
+    return WithoutFirst((clip.frames - own.size(2)) * model_->vae_config.temporal_compression,
+                        decoder.Decode(ops, LatentSource(Decodable(whole), clip.frames),
+                                       decoder.DrawNoise(clip, generator)));
   }
 
   // The decoder injects no noise.

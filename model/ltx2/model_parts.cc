@@ -2,6 +2,7 @@
 #include "model/ltx2/model_parts.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -163,6 +164,20 @@ absl::StatusOr<StoredPart> ModelParts::TextEncoder() const {
   const std::string folder = TextFolderOf(*options_) + "/text_encoder";
   return WithConfig(folder, "text_encoder",
                     [&] { return OpenPart(*options_, ModelPart::kTextEncoder, folder, "model"); });
+}
+
+std::string DiffusionDecoderRoot(const LoadOptions& options) {
+  const std::filesystem::path path = options.path;
+  const std::string root = (IsFile(options.path) ? path.parent_path() : path).string();
+  return root.empty() ? "." : root;
+}
+
+absl::StatusOr<StoredPart> ModelParts::DiffusionDecoder() const {
+  const std::string folder =
+      absl::StrCat(DiffusionDecoderRoot(*options_), "/", kDiffusionDecoderFolder);
+  return WithConfig(folder, "diffusion decoder, which its configuration names (decoder)", [&] {
+    return WeightSet::OpenFolder(folder, kDiffusersStem, options_->random_weights);
+  });
 }
 
 absl::StatusOr<SchedulerConfig> ModelParts::Scheduler() const {

@@ -15,11 +15,16 @@
 
 namespace reel::model::ltx2 {
 
+inline constexpr char kDiffusionDecoderFolder[] = "diffusion_decoder";
+
 struct StoredPart {
   std::string source;  // of the configuration, for messages
   nlohmann::json config;
   WeightSet weights;
 };
+
+// The folder that diffusion_decoder/ is looked for in.
+std::string DiffusionDecoderRoot(const LoadOptions& options);
 
 class ModelParts {
  public:
@@ -32,6 +37,8 @@ class ModelParts {
   // such a part.
   absl::StatusOr<StoredPart> TextEncoder() const;
   absl::StatusOr<BpeTokenizer> Tokenizer() const;
+  // diffusion_decoder/ of the model's folder, or of the one that a single file lies in.
+  absl::StatusOr<StoredPart> DiffusionDecoder() const;
   absl::StatusOr<SchedulerConfig> Scheduler() const;
 
  private:

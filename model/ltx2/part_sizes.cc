@@ -47,6 +47,15 @@ absl::Status CheckVideo(const VaeConfig& vae, const TransformerConfig& transform
         Number(transformer.pixels_per_latent[2])}});
 }
 
+absl::Status CheckDiffusionDecoder(const DiffusionDecoderConfig& decoder, const VaeConfig& vae,
+                                   const std::string& folder) {
+  return CheckPairs(folder,
+                    {{"the diffusion decoder's latent_channels", Number(decoder.latent_channels),
+                      "the video autoencoder's latent_channels", Number(vae.latent_channels)},
+                     {"the diffusion decoder's scaling_factor", decoder.scaling_factor,
+                      "the video autoencoder's scaling_factor", vae.scaling_factor}});
+}
+
 absl::Status CheckSound(const AudioVaeConfig& vae, const TransformerConfig& transformer,
                         const std::string& folder) {
   return CheckPairs(

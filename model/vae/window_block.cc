@@ -36,8 +36,8 @@ at::Tensor TurnAngles(int64_t first, int64_t places, int64_t channels, at::Devic
   const at::TensorOptions exact(at::kDouble);
   const at::Tensor exponents = at::arange(0, channels, 2, exact) / static_cast<double>(channels);
   const at::Tensor frequencies = at::pow(at::Scalar(kTurnBase), exponents).reciprocal();
-  const at::Tensor at = at::arange(first, first + places, at::TensorOptions(at::kFloat));
-  return (at.unsqueeze(1) * frequencies.to(at::kFloat).unsqueeze(0)).to(device);
+  const at::Tensor place = at::arange(first, first + places, at::TensorOptions(at::kFloat));
+  return (place.unsqueeze(1) * frequencies.to(at::kFloat).unsqueeze(0)).to(device);
 }
 
 // The angles of each place of rows, [f, h, w, 1, head_width / 2].

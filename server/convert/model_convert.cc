@@ -19,6 +19,7 @@ void VisitLimits(Visitor& visit, ModelLimits& limits) {
   visit("max_frame_rate"_field, limits.max_frame_rate);
   visit("max_text_tokens"_field, limits.max_text_tokens);
   visit("stg_blocks"_field, limits.stg_blocks);
+  visit("min_frames"_field, limits.min_frames);
 }
 
 void SetSound(const model::SoundFormat& format, v1::SoundFormat& proto) {
@@ -53,6 +54,7 @@ v1::Model CardToProto(const model::ModelCard& card) {
   proto.set_streamed_bytes(card.streamed_bytes);
   proto.set_weights_form(std::string(model::NameOf(card.weights_form)));
   proto.set_text_form(std::string(model::NameOf(card.text_form)));
+  proto.set_decoder(card.decoder);
   proto.set_spatial_multiple(card.spatial_multiple);
   proto.set_temporal_multiple(card.temporal_multiple);
   SetDefaults(card.defaults, *proto.mutable_defaults());
@@ -102,6 +104,7 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   card.streamed_bytes = proto.streamed_bytes();
   card.weights_form = model::WeightsFormNamed(proto.weights_form());
   card.text_form = model::WeightsFormNamed(proto.text_form());
+  card.decoder = proto.decoder();
   card.spatial_multiple = proto.spatial_multiple();
   card.temporal_multiple = proto.temporal_multiple();
   MessageReader read_limits(proto.limits());

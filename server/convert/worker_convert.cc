@@ -152,6 +152,7 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   }
   proto.set_weights_form(std::string(model::NameOf(options.weights_form)));
   proto.set_text_form(std::string(model::NameOf(options.text_form)));
+  proto.set_decoder(options.decoder);
   proto.set_adapter_ranks(options.adapter_ranks);
   if (options.random_weights) proto.mutable_random_weights()->set_seed(*options.random_weights);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
@@ -175,6 +176,7 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
           .offload = OffloadFromProto(proto.offload()),
           .weights_form = model::WeightsFormNamed(proto.weights_form()),
           .text_form = model::WeightsFormNamed(proto.text_form()),
+          .decoder = proto.decoder(),
           .on_demand = proto.on_demand()};
 }
 

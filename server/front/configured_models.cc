@@ -117,6 +117,7 @@ model::LoadOptions LoadOptionsOf(const config::v1::Model& model,
   options.offload = OffloadFromProto(model.offload());
   options.weights_form = model::WeightsFormNamed(model.weights_form());
   options.text_form = model::WeightsFormNamed(model.text_form());
+  options.decoder = model.decoder();
   if (model.has_random_weights()) options.random_weights = model.random_weights().seed();
   if (model.has_test_card()) options.test_card = TestCardFromProto(model.test_card());
   return options;

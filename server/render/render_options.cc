@@ -190,6 +190,11 @@ void AddFitFlags(CLI::App& app, RenderOptions& options) {
          "16 (default), or e4m3: the linear layers of the text encoder are held as 8-bit floats "
          "alone, and widened at each use")
       ->check(CLI::IsMember({"16", "e4m3"}));
+  app.add_option(
+         "--decoder", options.decoder,
+         "diffusion: pictures are made by the folder's diffusion decoder, of noise from the "
+         "seed; default: the autoencoder's own decoder")
+      ->check(CLI::IsMember({model::kDiffusionDecoder}));
   app.add_option_function<std::string>(
          "--text-place",
          [&options](const std::string& place) {
@@ -332,6 +337,7 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.offload = options.offload;
   load.weights_form = options.weights_form;
   load.text_form = options.text_form;
+  load.decoder = options.decoder;
   load.computes_in_bf16 = options.computes_in_bf16;
   load.peers = options.peers;
   return load;

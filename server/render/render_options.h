@@ -31,6 +31,7 @@ struct RenderOptions {
   model::Offload offload = {};
   model::WeightsForm weights_form = model::WeightsForm::k16;
   model::WeightsForm text_form = model::WeightsForm::k16;
+  std::string decoder;  // "diffusion"; empty: the autoencoder's own
   std::string device = "auto";
   std::vector<int> peers = {};   // the other members of that device, where it is a group
   bool computes_in_bf16 = true;  // that device

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr char kDiffusersFile[] = "/diffusion_pytorch_model.safetensors";
 constexpr uint64_t kTransformerSeed = 0, kVaeSeed = 1, kConnectorsSeed = 2, kGemmaSeed = 5,
-                   kUpsamplerSeed = 6;
+                   kUpsamplerSeed = 6, kDiffusionDecoderSeed = 7;
 
 std::string GoldenFile(const std::string& name) {
   return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/" + name;
@@ -120,6 +120,14 @@ void TinyFolder::AddUpsampler(const std::string& name) const {
   fs::copy(source + "/config.json", scratch_.File("latent_upsampler"));
   scratch_.Write(std::string("latent_upsampler") + kDiffusersFile,
                  DrawnWeights(*ReadJsonFile(source + "/shapes.json"), kUpsamplerSeed));
+}
+
+void TinyFolder::AddDiffusionDecoder() const {
+  const std::string source = GoldenFile("ltx2/diffusion_decoder/2.5");
+  fs::create_directory(scratch_.File("diffusion_decoder"));
+  fs::copy(source + "/config.json", scratch_.File("diffusion_decoder"));
+  scratch_.Write(std::string("diffusion_decoder") + kDiffusersFile,
+                 DrawnWeights(*ReadJsonFile(source + "/shapes.json"), kDiffusionDecoderSeed));
 }
 
 void TinyFolder::AddUpsamplerFile(const std::string& name, const nlohmann::json& config) const {

@@ -29,7 +29,9 @@ class TinyFolder {
   void Remove(const std::string& part) const;
   // latent_upsampler/ of "rational-x2", "rational-x1.5", "x2" or "temporal".
   void AddUpsampler(const std::string& name) const;
-  // The same as it is released: a file beside the model, its configuration in the metadata.
+  // diffusion_decoder/ of 2.5.
+  void AddDiffusionDecoder() const;
+  // An upsampler as it is released: a file beside the model, its configuration in the metadata.
   void AddUpsamplerFile(const std::string& name, const nlohmann::json& config) const;
 
  private:

@@ -39,7 +39,8 @@ void CheckTestCard(const std::string& at, const config::v1::Model& model,
       {"parts", model.parts_size() > 0},
       {"offload", model.has_offload()},
       {"weights_form", !model.weights_form().empty()},
-      {"text_form", !model.text_form().empty()}};
+      {"text_form", !model.text_form().empty()},
+      {"decoder", !model.decoder().empty()}};
   for (const auto& [field, is_set] : of_weights) {
     if (is_set) findings.Problem(at + field, "the test card has no weights; leave it out");
   }

@@ -28,7 +28,8 @@ model::GenerationSpec SmallSpec(const model::ModelCard& card) {
   const int side =
       std::clamp(kTokensASide * card.spatial_multiple, card.limits.min_size, card.limits.max_size);
   spec.width = spec.height = side;
-  spec.num_frames = std::min(card.temporal_multiple + 1, card.limits.max_frames);
+  spec.num_frames =
+      std::clamp(card.temporal_multiple + 1, card.limits.min_frames, card.limits.max_frames);
   spec.num_inference_steps = kSteps;
   return spec;
 }

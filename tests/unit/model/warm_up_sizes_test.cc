@@ -83,5 +83,11 @@ TEST(WarmUpSizes, KeepToTheModelsLimits) {
               ElementsAre(WarmUpSize{384, 384, 17}, WarmUpSize{704, 480, 17}));
 }
 
+TEST(WarmUpSizes, HaveTheFewestFramesThatTheModelNeeds) {
+  ModelCard card = PlainCard({OfSize(1216, 704, 121)});
+  card.limits.min_frames = 33;
+  EXPECT_EQ(UsualWarmUpSizes(card).front(), (WarmUpSize{256, 256, 33}));
+}
+
 }  // namespace
 }  // namespace reel::model

@@ -71,5 +71,15 @@ TEST(Family, ComputesInFp16WhereAGpuHasNoBf16) {
   EXPECT_EQ(DefaultDtype(at::Device(at::kCPU), true), at::kFloat);
 }
 
+TEST(Family, RefusesADecoderThatItDoesNotHave) {
+  const TinyFolder folder("0.9.5");
+  LoadOptions options;
+  options.path = folder.path();
+  options.decoder = kDiffusionDecoder;
+  const absl::Status refused = LoadLtxModel(options, at::kCPU).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(refused.message(), "LTX-Video has no diffusion decoder: leave `decoder` out");
+}
+
 }  // namespace
 }  // namespace reel::model::ltx

@@ -208,5 +208,33 @@ INSTANTIATE_TEST_SUITE_P(
                       RefinedCase{"of_2_5", "2.5", "22b-2.5-distilled-two-pass"}),
     [](const auto& given) { return std::string(given.param.name); });
 
+// The diffusion decoder has noise of its own for such a clip, whose generator goes on.
+class Ltx2RefinedFramesByDiffusion : public Ltx2RefinedFrames {
+ protected:
+  void SetUp() override {
+    Ltx2LongRefinedClip::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    folder_->AddDiffusionDecoder();
+    folder_->Set("diffusion_decoder", "decoder_stage5_kernel", {3, 3, 3});  // is computed sooner
+    LoadOptions options;
+    options.decoder = kDiffusionDecoder;
+    pipeline_ = LoadTiny(*folder_, options);
+    ASSERT_NE(pipeline_, nullptr);
+  }
+};
+
+TEST_P(Ltx2RefinedFramesByDiffusion, LeaveBehindEachWindowAndAreThoseOfTheWholeWay) {
+  const GenerationSpec spec = Silent(kUneven);
+  const Shown shown = OnTheWay(spec), whole = BehindTheLastStep(spec);
+  EXPECT_EQ(shown.sink.num_frames, spec.num_frames);
+  EXPECT_GT(shown.after_step[2], 0);
+  EXPECT_TRUE(shown.frames().equal(whole.frames()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Films, Ltx2RefinedFramesByDiffusion,
+                         ::testing::Values(RefinedCase{"of_2_5", "2.5",
+                                                       "22b-2.5-distilled-two-pass"}),
+                         [](const auto& given) { return std::string(given.param.name); });
+
 }  // namespace
 }  // namespace reel::model::ltx2

@@ -30,6 +30,7 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   }
   card.set_weights_form("e4m3");
   card.set_text_form("e4m3");
+  card.set_decoder("diffusion");
   const auto as_described = [](v1::VideoSpec& values) { values.clear_conditions(); };
   as_described(*state.mutable_defaults());
   card.clear_presets();
@@ -60,6 +61,7 @@ TEST(WorkerConvert, CarriesEverySettingThatWorkersTake) {
     load.mutable_offload()->set_text("host");
     load.set_weights_form("e4m3");
     load.set_text_form("e4m3");
+    load.set_decoder("diffusion");
   }
   EXPECT_EQ(Difference(sent, SettingsToProto(SettingsFromProto(sent))), "");
 }

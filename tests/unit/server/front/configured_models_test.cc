@@ -33,8 +33,11 @@ TEST(ConfiguredModels, WhatAModelIsMadeOfTravelsWithIt) {
             (model::Offload{.text = model::Place::kHost, .resident_blocks = 0}));
   EXPECT_EQ(LoadOptionsOf(model, {}).weights_form, model::WeightsForm::k16);
   EXPECT_EQ(LoadOptionsOf(model, {}).text_form, model::WeightsForm::k16);
+  EXPECT_EQ(LoadOptionsOf(model, {}).decoder, "");
   model.set_text_form("e4m3");
   EXPECT_EQ(LoadOptionsOf(model, {}).text_form, model::WeightsForm::kE4m3);
+  model.set_decoder("diffusion");
+  EXPECT_EQ(LoadOptionsOf(model, {}).decoder, "diffusion");
   model.set_weights_form("e4m3");
   EXPECT_EQ(LoadOptionsOf(model, {}).weights_form, model::WeightsForm::kE4m3);
 }

@@ -100,6 +100,7 @@ TEST(ParseRenderOptions, SayWhereWeightsAre) {
             model::WeightsForm::kE4m3);
   EXPECT_EQ(LoadOptionsOf(*parse({})).text_form, model::WeightsForm::k16);
   EXPECT_EQ(LoadOptionsOf(*parse({"--text-form", "e4m3"})).text_form, model::WeightsForm::kE4m3);
+  EXPECT_EQ(LoadOptionsOf(*parse({"--decoder", "diffusion"})).decoder, "diffusion");
   EXPECT_EQ(LoadOptionsOf(*parse({"--text-place", "device"})).offload.text, model::Place::kDevice);
   for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--device-memory", "much"},
                                                 {"--device-memory", "0"},

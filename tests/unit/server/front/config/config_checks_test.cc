@@ -212,6 +212,11 @@ TEST(ConfigChecks, WeightsAreHeldInAFormThatIsKnown) {
   EXPECT_THAT(Check("models { name: 'm' test_card {} weights_form: 'e4m3' }").problems,
               ElementsAre(AllOf(StartsWith("models[0].weights_form:"), HasSubstr("no weights"))));
   EXPECT_THAT(Check("models { name: 'm' path: '/m' text_form: 'e4m3' }").problems, IsEmpty());
+  EXPECT_THAT(Check("models { name: 'm' path: '/m' decoder: 'diffusion' }").problems, IsEmpty());
+  EXPECT_THAT(Check("models { name: 'm' path: '/m' decoder: 'tiny' }").problems,
+              ElementsAre(AllOf(StartsWith("models[0].decoder:"), HasSubstr("diffusion"))));
+  EXPECT_THAT(Check("models { name: 'm' test_card {} decoder: 'diffusion' }").problems,
+              ElementsAre(AllOf(StartsWith("models[0].decoder:"), HasSubstr("no weights"))));
   EXPECT_THAT(Check("models { name: 'm' path: '/m' text_form: 'int4' }").problems,
               ElementsAre(AllOf(StartsWith("models[0].text_form:"), HasSubstr("e4m3"))));
 }
