@@ -167,16 +167,19 @@ class Ltx2Pipeline final : public FamilyPipeline {
     if (mine.refined) {
       LatentShape clip = mine.sizes.video;
       clip.frames = mine.refined->windows.back().end;
-      at::Generator own = at::detail::createCPUGenerator(mine.spec.seed.value_or(0) + kDecodeSeed);
-      return decoder.Decode(ops, RefinedSource(*model_, mine), decoder.DrawNoise(clip, own));
+      const at::Generator own =
+          at::detail::createCPUGenerator(mine.spec.seed.value_or(0) + kDecodeSeed);
+      return decoder.Decode(ops, RefinedSource(*model_, mine),
+                            PictureNoise::ByFrame(decoder.NoiseSizes(clip), decoder.dtype(), own));
     }
     const at::Tensor own = mine.PictureLatents();
     const at::Tensor whole = Behind(mine.held.before, own);
     const LatentShape clip = {whole.size(2), whole.size(3), whole.size(4)};
-    at::Generator generator = mine.noise_generator().clone();
-    return WithoutFirst((clip.frames - own.size(2)) * model_->vae_config.temporal_compression,
-                        decoder.Decode(ops, LatentSource(Decodable(whole), clip.frames),
-                                       decoder.DrawNoise(clip, generator)));
+    return WithoutFirst(
+        (clip.frames - own.size(2)) * model_->vae_config.temporal_compression,
+        decoder.Decode(ops, LatentSource(Decodable(whole), clip.frames),
+                       PictureNoise::OfClip(decoder.NoiseSizes(clip), decoder.dtype(),
+                                            mine.noise_generator())));
   }
 
   // The decoder injects no noise.

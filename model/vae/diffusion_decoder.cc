@@ -22,7 +22,7 @@ constexpr int64_t kLatentsTogether = 4, kFramesTogether = 8;
 
 class NoiseRows final : public FrameSource {
  public:
-  NoiseRows(FrameSourcePtr context, const Linear& from_noise, int64_t patch, at::Tensor noise,
+  NoiseRows(FrameSourcePtr context, const Linear& from_noise, int64_t patch, PictureNoise noise,
             std::shared_ptr<ContextRows> rows)
       : context_(std::move(context)),
         from_noise_(from_noise),
@@ -31,12 +31,12 @@ class NoiseRows final : public FrameSource {
         rows_(std::move(rows)) {}
 
   Frames Next(const Ops& ops) override {
+    if (!noise_.Prepare()) return {};
     const Frames context = context_->Next(ops);
     if (context.none()) return {};
     rows_->Add(RowsOfFrames(context.x).contiguous());
     const int64_t frames = context.x.size(2);
-    const at::Tensor noise = Upload(noise_.narrow(2, made_, frames), context.x.device());
-    made_ += frames;
+    const at::Tensor noise = Upload(noise_.Take(frames), context.x.device());
     const at::Tensor patches = RowsOfFrames(Patchify(noise, patch_)).contiguous();
     return {FramesOfRows(from_noise_(ops, patches)), context.last};
   }
@@ -45,9 +45,8 @@ class NoiseRows final : public FrameSource {
   const FrameSourcePtr context_;
   const Linear& from_noise_;
   const int64_t patch_;
-  const at::Tensor noise_;
+  PictureNoise noise_;
   const std::shared_ptr<ContextRows> rows_;
-  int64_t made_ = 0;
 };
 
 FrameSourcePtr LinearSource(FrameSourcePtr input, const Linear& layer) {
@@ -101,11 +100,10 @@ DiffusionDecoder::DiffusionDecoder(Weights& weights, const DiffusionDecoderConfi
   to_pixels_ = TakeLinear(weights, "decoder.conv_out", config.channels, pixels);
 }
 
-at::Tensor DiffusionDecoder::DrawNoise(const LatentShape& latents, at::Generator& generator) const {
-  const int64_t frames = (latents.frames - 1) * config_.temporal_compression + 1;
-  return at::randn({1, 3, frames, latents.height * config_.spatial_compression,
-                    latents.width * config_.spatial_compression},
-                   generator, at::TensorOptions(dtype_));
+std::vector<int64_t> DiffusionDecoder::NoiseSizes(const LatentShape& latents) const {
+  return {1, 3, (latents.frames - 1) * config_.temporal_compression + 1,
+          latents.height * config_.spatial_compression,
+          latents.width * config_.spatial_compression};
 }
 
 FrameSourcePtr DiffusionDecoder::AddStage(FrameSourcePtr rows, const Stage& stage) const {
@@ -143,7 +141,7 @@ at::Tensor DiffusionDecoder::Pictures(const Ops& ops, const at::Tensor& rows) co
 }
 
 FrameSourcePtr DiffusionDecoder::Decode(const Ops& ops, FrameSourcePtr latents,
-                                        at::Tensor noise) const {
+                                        PictureNoise noise) const {
   FrameSourcePtr chain = SliceSource(std::move(latents), kLatentsTogether);
   chain = RepeatLastSource(std::move(chain), config_.latents_behind());
   chain = LinearSource(std::move(chain), from_latents_);

@@ -8,6 +8,7 @@
 #include "model/frames/frame_source.h"
 #include "model/layers/timestep_embedding.h"
 #include "model/vae/diffusion_decoder_config.h"
+#include "model/vae/picture_noise.h"
 #include "model/vae/window_block.h"
 #include "model/vae/window_chain.h"
 
@@ -21,14 +22,16 @@ class DiffusionDecoder {
 
   const DiffusionDecoderConfig& config() const { return config_; }
 
-  // The noise of a clip's pictures, [1, 3, T, H, W] in the model's type, on the host. `latents` are
-  // the clip's sizes.
-  at::Tensor DrawNoise(const LatentShape& latents, at::Generator& generator) const;
+  // [1, 3, T, H, W] of a clip's pictures; `latents` are the clip's sizes.
+  std::vector<int64_t> NoiseSizes(const LatentShape& latents) const;
+  // The type that noise is drawn in.
+  at::ScalarType dtype() const { return dtype_; }
 
   // Pictures [1, 3, f, H, W] around -1..1 of latents [1, C, f, h, w], not normalised, in the
   // model's type. The clip has Least() latents on each axis at least, and `noise` is of its sizes.
-  // Frames leave in pieces; those of a piece are exact up to the order of additions.
-  FrameSourcePtr Decode(const Ops& ops, FrameSourcePtr latents, at::Tensor noise) const;
+  // While noise is drawn there are none. Frames leave in pieces; those of a piece are exact up to
+  // the order of additions.
+  FrameSourcePtr Decode(const Ops& ops, FrameSourcePtr latents, PictureNoise noise) const;
 
  private:
   struct Stage {

@@ -71,7 +71,8 @@ class DiffusionDecoderTest : public ::testing::Test {
  protected:
   at::Tensor NoiseFor(const DiffusionDecoder& decoder, const at::Tensor& latents) const {
     at::Generator generator = at::detail::createCPUGenerator(kNoiseSeed);
-    return decoder.DrawNoise({latents.size(2), latents.size(3), latents.size(4)}, generator);
+    return at::randn(decoder.NoiseSizes({latents.size(2), latents.size(3), latents.size(4)}),
+                     generator, at::TensorOptions(decoder.dtype()));
   }
   at::Tensor Decoded(const DiffusionDecoder& decoder, const at::Tensor& latents) const {
     return Decoded(decoder, latents, NoiseFor(decoder, latents));
@@ -79,7 +80,8 @@ class DiffusionDecoderTest : public ::testing::Test {
   at::Tensor Decoded(const DiffusionDecoder& decoder, const at::Tensor& latents,
                      const at::Tensor& noise) const {
     const Ops ops(test_.run);
-    return at::cat(PiecesOf(ops, *decoder.Decode(ops, LatentSource(latents, 1), noise)), 2);
+    return at::cat(
+        PiecesOf(ops, *decoder.Decode(ops, LatentSource(latents, 1), PictureNoise(noise))), 2);
   }
 
   const TinyComponent component_{"diffusion_decoder", "2.5"};
@@ -120,8 +122,9 @@ TEST_F(DiffusionDecoderTest, GivesFramesInPiecesBeforeTheClipEnds) {
   const auto decoder = LoadDecoder(component_, at::kFloat);
   const at::Tensor latents = Draw(53, {1, 8, 9, 2, 3});
   const Ops ops(test_.run);
-  const std::vector<at::Tensor> pieces =
-      PiecesOf(ops, *decoder->Decode(ops, LatentSource(latents, 1), NoiseFor(*decoder, latents)));
+  const std::vector<at::Tensor> pieces = PiecesOf(
+      ops,
+      *decoder->Decode(ops, LatentSource(latents, 1), PictureNoise(NoiseFor(*decoder, latents))));
   EXPECT_GT(pieces.size(), 5u);
   for (const at::Tensor& piece : pieces) EXPECT_LE(piece.size(2), 8);
   EXPECT_EQ(at::cat(pieces, 2).size(2), 65);
@@ -133,7 +136,7 @@ TEST_F(DiffusionDecoderTest, DecodesLatentsThatComeLateAsThoseThatAreThere) {
   const Ops ops(test_.run);
   const at::Tensor late =
       at::cat(PiecesOf(ops, *decoder->Decode(ops, std::make_unique<SlowLatents>(latents),
-                                             NoiseFor(*decoder, latents))),
+                                             PictureNoise(NoiseFor(*decoder, latents)))),
               2);
   // A library adds in another order where a matrix has other sizes.
   EXPECT_LT(RelativeError("late latents", late, Decoded(*decoder, latents)), 1e-5);
@@ -143,10 +146,37 @@ TEST_F(DiffusionDecoderTest, GivesAnotherFilmFromOtherNoise) {
   const auto decoder = LoadDecoder(component_, at::kFloat);
   const at::Tensor latents = Draw(55, {1, 8, 3, 2, 3});
   at::Generator other = at::detail::createCPUGenerator(kNoiseSeed + 1);
-  const at::Tensor noise = decoder->DrawNoise({3, 2, 3}, other);
+  const at::Tensor noise =
+      at::randn(decoder->NoiseSizes({3, 2, 3}), other, at::TensorOptions(at::kFloat));
   const at::Tensor made = Decoded(*decoder, latents, noise);
   EXPECT_TRUE(Decoded(*decoder, latents).equal(Decoded(*decoder, latents)));
   EXPECT_GT(RelativeError("other noise", made, Decoded(*decoder, latents)), 0.01);
+}
+
+// Of 5 million numbers, more than are drawn at once.
+TEST(PictureNoise, OfAClipIsDrawnInPartsWithTheNumbersOfTheWhole) {
+  const std::vector<int64_t> sizes = {1, 3, 27, 256, 256};
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+    at::Generator generator = at::detail::createCPUGenerator(kNoiseSeed);
+    PictureNoise noise = PictureNoise::OfClip(sizes, dtype, generator);
+    const at::Tensor whole = at::randn(sizes, generator, at::TensorOptions(dtype));
+    int calls = 1;
+    while (!noise.Prepare()) ++calls;
+    EXPECT_EQ(calls, 3);
+    EXPECT_TRUE(noise.Take(20).equal(whole.slice(2, 0, 20)));
+    EXPECT_TRUE(noise.Take(7).equal(whole.slice(2, 20)));
+  }
+}
+
+TEST(PictureNoise, ByFrameIsTheSameHoweverManyAreTaken) {
+  const at::Generator generator = at::detail::createCPUGenerator(kNoiseSeed);
+  const auto by_frame = [&] {
+    return PictureNoise::ByFrame({1, 3, 9, 32, 64}, at::kFloat, generator);
+  };
+  PictureNoise some = by_frame(), all = by_frame();
+  EXPECT_TRUE(some.Prepare());
+  const at::Tensor first = some.Take(4), rest = some.Take(5);
+  EXPECT_TRUE(all.Take(9).equal(at::cat({first, rest}, 2)));
 }
 
 TEST_F(DiffusionDecoderTest, SaysWhichTensorIsMissingOrHasAnotherShape) {
