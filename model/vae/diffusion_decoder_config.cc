@@ -45,7 +45,7 @@ int64_t DiffusionDecoderConfig::PixelNumbers() const {
   const int64_t of_a_block = 3 * window[0] + kOutputs,
                 context = blocks * (window[0] / 2) + kOutputs;
   // Of the block at work: its inputs, copies of all that it holds, and rotations in fp32.
-  constexpr int64_t kAtWork = 200;
+  constexpr int64_t kAtWork = 260;
   return channels * (blocks * of_a_block + context + kAtWork) / (patch * patch);
 }
 
