@@ -60,7 +60,7 @@ def film(model):
     from diffusers import LTXEulerAncestralRFScheduler
     from diffusers.pipelines.ltx2.pipeline_ltx2_diffusion_decode import LTX2VideoDiffusionDecodePipeline
     frame_rate, given = golden_ltx2_films.FILMS["2.5"]["ancestral"]
-    encoder, _ = golden_ltx2_films.gemma()
+    encoder, _ = golden_ltx2_films.gemma("2.5")
     pipe = golden_ltx2_films.pipeline("2.5", LTXEulerAncestralRFScheduler(), encoder)
     generator = torch.Generator().manual_seed(golden_ltx2_films.SEED)
     torch.manual_seed(golden_ltx2_films.SEED + 10000)  # the ancestral scheduler's noise
