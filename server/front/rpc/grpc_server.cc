@@ -155,6 +155,10 @@ constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kHandshakeTimeoutMs = 20'000;
 constexpr int kMinPingIntervalMs = 20'000;
 constexpr int kMaxConnectionAgeMs = 30 * 60 * 1000;
+// What of a call may be on its way before it is read: 10 MB/s at 100 ms from end to end. By itself
+// gRPC raises it with a connection's speed, and where uploads together fill the quota below it ends
+// one of them, whichever.
+constexpr int kMostUnreadBytes = kMebibyte;
 // Of reflection alone, which is gRPC's own and takes a thread for each open call.
 constexpr int kMaxThreads = 32;
 
@@ -186,6 +190,8 @@ void Guard(grpc::ServerBuilder& builder, absl::Duration longest_call) {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostOpenCalls);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, kMaxConnectionAgeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, ToMilliseconds(longest_call));
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kMostUnreadBytes);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second reeld must not share it
   RefuseCompression(builder);
   builder.SetMaxReceiveMessageSize(4 * kMebibyte);
