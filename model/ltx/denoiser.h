@@ -35,14 +35,14 @@ class Denoiser {
                     int64_t graph_bytes = VelocityGraphs::Cache::kMostBytes,
                     AdapterColumns* columns = nullptr)
       : velocity_(transformer, std::move(recorder), graph_bytes), columns_(columns) {}
-  // On a group of devices, whose first rank has `transformer` and the others `peers`; borrowed.
+  // On a group of devices, with the transformer of each rank, the first one first; borrowed.
   // Ranks divide the tokens of steps with at least `least_divided` rows of tokens; without a value
   // the device decides.
-  Denoiser(const Transformer& transformer, std::unique_ptr<GraphRecorder> recorder, RankCrew& crew,
-           const std::vector<const Transformer*>& peers, std::optional<int64_t> least_divided = {})
-      : velocity_(transformer, std::move(recorder)),
+  Denoiser(const std::vector<const Transformer*>& all, std::unique_ptr<GraphRecorder> recorder,
+           RankCrew& crew, std::optional<int64_t> least_divided = {})
+      : velocity_(*all.front(), std::move(recorder)),
         group_(std::make_unique<GroupVelocity>(
-            crew, velocity_, peers, least_divided.value_or(GroupVelocity::LeastDividedBy(crew)))) {}
+            crew, velocity_, all, least_divided.value_or(GroupVelocity::LeastDividedBy(crew)))) {}
 
   // One step of each video's own schedule, in place, with one call of the transformer. All of them
   // can share it (CanShareStep), or be packed (CanPackStep): that on one device, without the

@@ -56,12 +56,12 @@ int64_t GroupVelocity::LeastDividedBy(const RankCrew& crew) {
 }
 
 GroupVelocity::GroupVelocity(RankCrew& crew, VelocityGraphs& first,
-                             const std::vector<const Transformer*>& peers, int64_t least_divided)
+                             const std::vector<const Transformer*>& all, int64_t least_divided)
     : crew_(crew), first_(first), least_divided_(least_divided) {
   for (int rank = 0; rank < crew.size(); ++rank) {
     joined_texts_.push_back(std::make_unique<JoinedTexts>());
     if (rank == 0) continue;
-    peers_.push_back(std::make_unique<VelocityGraphs>(*peers[static_cast<size_t>(rank) - 1],
+    peers_.push_back(std::make_unique<VelocityGraphs>(*all[static_cast<size_t>(rank)],
                                                       MakeGraphRecorder(crew.device(rank))));
   }
 }

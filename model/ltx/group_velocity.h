@@ -27,8 +27,8 @@ class GroupVelocity {
   // Steps with fewer rows of tokens are not divided by tokens: Note: [Small clips of a group].
   static int64_t LeastDividedBy(const RankCrew& crew);
 
-  // All borrowed: `first` is the first rank's, `peers` are the transformers of the others.
-  GroupVelocity(RankCrew& crew, VelocityGraphs& first, const std::vector<const Transformer*>& peers,
+  // All borrowed: `first` is the first rank's, `all` are the transformers of all ranks.
+  GroupVelocity(RankCrew& crew, VelocityGraphs& first, const std::vector<const Transformer*>& all,
                 int64_t least_divided);
   ~GroupVelocity();
 

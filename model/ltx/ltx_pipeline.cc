@@ -61,9 +61,8 @@ std::unique_ptr<Denoiser> MakeDenoiser(const LtxModel& model, int64_t graph_byte
         model.adapter_shelf == nullptr ? nullptr : &model.adapter_shelf->columns();
     return std::make_unique<Denoiser>(model.transformer, std::move(recorder), graph_bytes, columns);
   }
-  std::vector<const Transformer*> peers = TransformersOf<Transformer>(model);
-  peers.erase(peers.begin());
-  return std::make_unique<Denoiser>(model.transformer, std::move(recorder), *model.crew, peers);
+  return std::make_unique<Denoiser>(TransformersOf<Transformer>(model), std::move(recorder),
+                                    *model.crew);
 }
 
 class LtxWalk final : public StepWalk {

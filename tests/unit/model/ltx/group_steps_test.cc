@@ -53,8 +53,8 @@ class GroupSteps : public ::testing::TestWithParam<int> {
     return *Transformer::Load(*stored, *config, at::kFloat, at::kCPU, {.shared = shared});
   }
 
-  std::vector<const Transformer*> Peers() const {
-    return std::vector<const Transformer*>(static_cast<size_t>(ranks()) - 1, &transformer_);
+  std::vector<const Transformer*> All() const {
+    return std::vector<const Transformer*>(static_cast<size_t>(ranks()), &transformer_);
   }
 
   DenoiseState Make(const SteppedClip& clip, bool star = false) const {
@@ -91,8 +91,8 @@ class GroupSteps : public ::testing::TestWithParam<int> {
   // and then by a link what has come before.
   void ExpectTheSame(const SteppedClip& clip, bool star, const std::string& what) {
     RankCrew crew(Devices()), linked(Devices(), std::make_unique<CpuLink>(ranks()));
-    Denoiser one(transformer_), group(transformer_, nullptr, crew, Peers());
-    Denoiser by_link(transformer_, nullptr, linked, Peers());
+    Denoiser one(transformer_), group(All(), nullptr, crew);
+    Denoiser by_link(All(), nullptr, linked);
     for (int turn = 0; turn < 2; ++turn) {
       DenoiseState expected = Make(clip, star);
       DenoiseState made = expected, made_by_link = expected;
@@ -145,7 +145,7 @@ TEST_P(GroupSteps, OfTokensOfSeveralTimesAreTheSame) {
 TEST_P(GroupSteps, OfWholeRowsAreTheSameBits) {
   if (ranks() != 2) GTEST_SKIP() << "others divide tokens";
   RankCrew crew(Devices());
-  Denoiser one(transformer_), group(transformer_, nullptr, crew, Peers());
+  Denoiser one(transformer_), group(All(), nullptr, crew);
   std::vector<GuidancePoint> points = EveryForm();
   std::erase_if(points, [](const GuidancePoint& point) { return point.rows() == 1; });
   DenoiseState expected = Make({.seed = 3, .points = points});
@@ -170,10 +170,10 @@ TEST_P(GroupSteps, HaveOfEachRankItsOwnTokensAndRows) {
     shared.at(name) = bias + number(rank);
     all.push_back(Loaded(&shared));
   }
-  std::vector<const Transformer*> peers;
-  for (size_t rank = 1; rank < all.size(); ++rank) peers.push_back(&all[rank]);
+  std::vector<const Transformer*> of_ranks;
+  for (const Transformer& transformer : all) of_ranks.push_back(&transformer);
   RankCrew crew(Devices());
-  Denoiser one(first), group(all[0], nullptr, crew, peers);
+  Denoiser one(first), group(of_ranks, nullptr, crew);
   constexpr double kScale = 3;
   for (const bool guided : {false, true}) {
     DenoiseState plain = Make({.points = {{guided ? kScale : 1, 0, 0, {}}}});
@@ -202,7 +202,7 @@ TEST_P(GroupSteps, ExchangeByALinkFromTheSecondOfAKindOn) {
   auto made = std::make_unique<CpuLink>(ranks());
   CpuLink& link = *made;
   RankCrew crew(Devices(), std::move(made));
-  Denoiser group(transformer_, nullptr, crew, Peers());
+  Denoiser group(All(), nullptr, crew);
   const auto exchanges_of = [&](const SteppedClip& clip) {
     DenoiseState state = Make(clip);
     const int before = link.exchanges();
@@ -227,7 +227,7 @@ TEST_P(GroupSteps, ExchangeByALinkFromTheSecondOfAKindOn) {
 
 TEST_P(GroupSteps, AreCountedAtEveryRank) {
   RankCrew crew(Devices());
-  Denoiser one(transformer_), group(transformer_, nullptr, crew, Peers());
+  Denoiser one(transformer_), group(All(), nullptr, crew);
   const auto attentions = [&](Denoiser& denoiser, const GuidancePoint& point) {
     kernels::KernelCounters counters;
     const kernels::Execution run{test_.plan, counters, nullptr, {}};
@@ -257,7 +257,7 @@ TEST_P(GroupSteps, OfFewRowsStayWithOneRankOfEachHalf) {
     return calls;
   };
   for (const int64_t least : {30, 31, 61}) {
-    Denoiser group(transformer_, nullptr, crew, Peers(), least);
+    Denoiser group(All(), nullptr, crew, least);
     for (const GuidancePoint& point : {GuidancePoint(), Guided(3)}) {
       DenoiseState expected = Make({.points = {point}});
       DenoiseState made = expected;
@@ -283,10 +283,10 @@ TEST_P(GroupSteps, FailByAFailedRankAndTheNextOneIsWhole) {
       if (rank == failing) continue;
       ASSERT_TRUE(all.back().MakeLayersIn(RowForm::kE4m3).ok());
     }
-    std::vector<const Transformer*> peers;
-    for (size_t rank = 1; rank < all.size(); ++rank) peers.push_back(&all[rank]);
+    std::vector<const Transformer*> of_ranks;
+    for (const Transformer& transformer : all) of_ranks.push_back(&transformer);
     RankCrew crew(Devices(), std::make_unique<CpuLink>(ranks()));
-    Denoiser group(all[0], nullptr, crew, peers);
+    Denoiser group(of_ranks, nullptr, crew);
     for (const GuidancePoint& point : {GuidancePoint(), Guided(3), GuidancePoint(), Guided(3)}) {
       DenoiseState state = Make({.points = {point}});
       DenoiseState expected = state;
@@ -315,7 +315,7 @@ TEST_P(GroupSteps, SharedAreNearEachOnesOwn) {
     std::vector<DenoiseState> alone = {clip(1, Guided(3)), clip(5, {}), clip(9, Guided(6)),
                                        clip(13, {})};
     RankCrew crew(Devices());
-    Denoiser one(transformer_), group(transformer_, nullptr, crew, Peers());
+    Denoiser one(transformer_), group(All(), nullptr, crew);
     std::vector<DenoiseState> together = alone;
     for (DenoiseState& state : alone) {
       for (int i = 0; i < 3; ++i) one.Step(ops_, {&state});

@@ -316,9 +316,9 @@ TEST_F(VelocityDigests, OfStepsOnAGroupAreTheStoredOnes) {
   for (const int ranks : {2, 3, 4}) {
     const std::vector<at::Device> cpus(static_cast<size_t>(ranks), at::kCPU);
     RankCrew copies(cpus), linked(cpus, std::make_unique<CpuLink>(ranks));
-    const std::vector<const Transformer*> peers(cpus.size() - 1, &model);
+    const std::vector<const Transformer*> all(cpus.size(), &model);
     for (RankCrew* const crew : {&copies, &linked}) {
-      Denoiser denoiser(model, nullptr, *crew, peers);
+      Denoiser denoiser(all, nullptr, *crew);
       for (const bool pinned : {false, true}) {
         DenoiseState state = State(ops, model, 3, EveryForm(), {1, 1, 31}, pinned);
         DenoiseState other = State(ops, model, 8, std::vector<GuidancePoint>(4, {3, 0.7, 0, {}}));
