@@ -16,16 +16,13 @@ from device_faults import worker_of
 from device_memory import gib, smi_bytes
 from door_client import seconds
 from figures import must, serving, spread
-from server import scrape
+from server import resident_bytes, scrape, until
 
 
 def state_of(door, worker):
     """What a leak would make larger."""
-    def resident(pid):
-        return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
     pids = {"reeld": door.server.process.pid, "worker": worker}
-    return {"device, GiB": gib(smi_bytes())} | {f"{name}, MiB": round(resident(pid) / 2**20, 1) for name, pid in pids.items()} | {
+    return {"device, GiB": gib(smi_bytes())} | {f"{name}, MiB": round(resident_bytes(pid) / 2**20, 1) for name, pid in pids.items()} | {
         f"descriptors of {name}": len(os.listdir(f"/proc/{pid}/fd")) for name, pid in pids.items()}
 
 
@@ -112,15 +109,6 @@ class Callers:
             thread.join()
 
 
-def wait_for(what, look, limit=120):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        if look():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"not within {limit} s: {what}")
-
-
 def shorten(file):
     os.truncate(file, file.stat().st_size // 2)
 
@@ -169,7 +157,7 @@ def replaced(setup):
             return next((m for m in door.call("GET", "models")["models"] if m["name"] == "replaced"), {})
 
         offer(setup.model)
-        wait_for("the model", lambda: model().get("ready"))
+        until("the model", lambda: model().get("ready"), setup.load_limit)
         spec = setup.small | {"model": "replaced"}
         before = must(door.generate(spec | {"seed": "9"}))
         callers = Callers(door, spec)
@@ -179,13 +167,13 @@ def replaced(setup):
                 shutil.copytree(setup.model, folder, copy_function=link)
                 harmed(max(folder.glob("transformer/*.safetensors"), key=lambda f: f.stat().st_size), harm)
                 offer(folder)
-                wait_for(name, lambda: model().get("problem"))
+                until(name, lambda: model().get("problem"), setup.load_limit)
                 told[name] = model()["problem"].replace(str(folder), "FOLDER")[:300]
                 shutil.rmtree(folder)
                 good = pathlib.Path(holder, f"{round_number}-{name}-good")
                 shutil.copytree(setup.model, good, copy_function=link)
                 offer(good)
-                wait_for("the good one", lambda: model().get("ready") and not model().get("problem"))
+                until("the good one", lambda: model().get("ready") and not model().get("problem"), setup.load_limit)
                 replaced_count += 1
         callers.stop()
         after = must(door.generate(spec | {"seed": "9"}))

@@ -42,7 +42,7 @@ def main():
         growth = memory.growth
         over.set()
         attacker.join()
-        until(lambda: samples(server)["reel_open_streams"] == 0, "all calls are closed")
+        until("all calls are closed", lambda: samples(server)["reel_open_streams"] == 0)
     print(f"FIGURE {CONNECTIONS * STREAMS} answers that find no window: {growth / MIB:.0f} MiB more at most, {answered} honest calls meanwhile, "
           f"the slowest {slowest * 1e3:.0f} ms")
     expect_bounded("answers that find no window", growth, slowest)

@@ -60,7 +60,7 @@ def stop_half_way(server):
         connection.send_data(call, struct.pack(">BI", 0, 2**31 - 1) + bytes(300 * MIB), patience=5, strict=False)
         print(f"a request of 2 GiB: {memory.growth / MIB:.1f} MiB more; {call.code} {call.message}")
     expect(memory.growth <= QUOTA + LIMIT, f"{memory.growth} bytes more")
-    until(lambda: is_alive(server), "calls are answered again")
+    until("calls are answered again", lambda: is_alive(server))
 
 
 def is_alive(server):
@@ -85,7 +85,7 @@ def main():
         expect(samples(server)[name] >= CONNECTIONS * STREAMS - 2000, "they are not counted")
         for connection in connections:
             connection.socket.close()
-        until(lambda: samples(server)["reel_open_streams"] == 0, "all streams are closed")
+        until("all streams are closed", lambda: samples(server)["reel_open_streams"] == 0)
         stop_half_way(server)
         with Connection(server.grpc) as connection:
             calls = [connection.begin(REFLECT) for _ in range(100)]

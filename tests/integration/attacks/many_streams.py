@@ -47,7 +47,7 @@ def flood(server):
     expect(status(server, "good", mine) == 200, "a short call was refused")
     expect(status(server, "other", f"{theirs}/events") == 200, "another tenant was refused")
     held.pop()[0].close()
-    until(lambda: status(server, "good", f"{mine}/events") == 200, "a place that was left is free")
+    until("a place that was left is free", lambda: status(server, "good", f"{mine}/events") == 200)
     for connection, _ in held:
         connection.close()
 

@@ -66,7 +66,7 @@ def main():
             siege = Siege(server, what, attack, SECONDS)
             siege.check("calls", least=BATCH)
             expect(siege.growth <= LIMIT, f"{what}: {siege.growth} bytes more")
-            until(lambda: samples(server)["reel_open_streams"] == 0, "all calls are closed")
+            until("all calls are closed", lambda: samples(server)["reel_open_streams"] == 0)
         expect("not bounded" not in server.log.read_text(encoding="utf-8"), "reeld knows this gRPC")
     return 0
 

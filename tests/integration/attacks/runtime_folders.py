@@ -51,8 +51,8 @@ def main():
             workers = children(server.process)
             expect(len(workers) == 1, f"{workers} are its children")
             os.kill(workers[0], signal.SIGKILL)
-            until(lambda: get(server.metrics, "/readyz")[0] == 503, "the worker is gone")
-            until(lambda: get(server.metrics, "/readyz")[0] == 200, "a new worker is ready")
+            until("the worker is gone", lambda: get(server.metrics, "/readyz")[0] == 503)
+            until("a new worker is ready", lambda: get(server.metrics, "/readyz")[0] == 200)
         expect(folders(base) == [], f"left behind: {folders(base)}")
     return 0
 

@@ -9,7 +9,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "outside"))
-from server import running_server  # noqa: E402, F401
+from server import resident_bytes, running_server, until  # noqa: E402, F401
 
 from http2 import Connection, expect, field  # noqa: E402, F401
 
@@ -20,14 +20,6 @@ GET, LIST = "/reel.v1.VideoService/GetVideo", "/reel.v1.VideoService/ListVideos"
 INFO, CHECK = "/reel.v1.ServerService/GetServerInfo", "/grpc.health.v1.Health/Check"
 OK, CANCELLED, INVALID_ARGUMENT, UNIMPLEMENTED, UNAVAILABLE, UNAUTHENTICATED = 0, 1, 3, 12, 14, 16
 PATIENCE = 60
-
-
-def until(condition, what, patience=PATIENCE):
-    """Until it holds; for what only another process can tell."""
-    limit = time.monotonic() + patience
-    while not condition():
-        expect(time.monotonic() < limit, f"not within {patience} s: {what}")
-        time.sleep(0.02)
 
 
 def get(address, path, patience=PATIENCE):
@@ -48,7 +40,7 @@ def samples(server):
 
 
 def wait_until_ready(server):
-    until(lambda: get(server.metrics, "/readyz")[0] == 200, "/readyz")
+    until("/readyz", lambda: get(server.metrics, "/readyz")[0] == 200)
 
 
 def small_spec(prompt="a red circle"):
@@ -63,15 +55,11 @@ def alive(address, path=CHECK):
         expect(call.code == OK, f"{path} ends with {call.code}: {call.message}")
 
 
-def resident_bytes(process):
-    return int(pathlib.Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 class MemoryWatch:
     """The most that a process held while this was open, above what it held before."""
 
     def __init__(self, process):
-        self.process, self.before, self.most = process, resident_bytes(process), 0
+        self.process, self.before, self.most = process, resident_bytes(process.pid), 0
         self.over = threading.Event()
         self.thread = threading.Thread(target=self._watch)
 
@@ -88,7 +76,7 @@ class MemoryWatch:
             self._look()
 
     def _look(self):
-        self.most = max(self.most, resident_bytes(self.process))
+        self.most = max(self.most, resident_bytes(self.process.pid))
 
     @property
     def growth(self):

@@ -62,7 +62,7 @@ def main():
                 print(f"SIGHUP to the end of the stream: {time.monotonic() - start:.2f} s; {call.message}")
                 expect((call.code, call.reason) == (UNAUTHENTICATED, "UNAUTHENTICATED"), f"{call.code} {call.message}")
                 expect(not streams["other"].ended, "a good token's stream has ended, too")
-                until(lambda: samples(server)["reel_inflight_requests"] == 1, "the job of the revoked token has ended")
+                until("the job of the revoked token has ended", lambda: samples(server)["reel_inflight_requests"] == 1)
     return 0
 
 

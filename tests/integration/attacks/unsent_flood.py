@@ -35,7 +35,7 @@ def main():
     with running_server(config=TEST_CARD) as server:
         wait_until_ready(server)
         alive(server.grpc, INFO)
-        before = resident_bytes(server.process)
+        before = resident_bytes(server.process.pid)
         sides, over = attackers(server)
         answered, slowest = 0, 0
         with MemoryWatch(server.process) as memory:
@@ -47,9 +47,9 @@ def main():
                 slowest = max(slowest, time.monotonic() - start)
                 answered += 1
         sent = time.monotonic()
-        until(lambda: resident_bytes(server.process) - before <= LIMIT, f"back to {LIMIT // MIB} MiB more")
+        until(f"back to {LIMIT // MIB} MiB more", lambda: resident_bytes(server.process.pid) - before <= LIMIT)
         settled = time.monotonic() - sent
-        held = resident_bytes(server.process) - before
+        held = resident_bytes(server.process.pid) - before
         lines = server.log.stat().st_size  # before those that leave now are counted
         over.set()
         for process, _ in sides:

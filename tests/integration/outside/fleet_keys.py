@@ -5,6 +5,7 @@ servers with these rights share a video without one that they lack.
 """
 
 import contextlib
+import functools
 import json
 import pathlib
 import re
@@ -14,10 +15,9 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 
 from nats_client import NatsClient, Refused
-from server import ROOT, find_binary, run, running_server, skip
+from server import ROOT, find_binary, run, running_server, skip, until as until_within
 
 sys.path.insert(0, str(ROOT / "deploy/fleet"))
 from local_fleet import free_ports  # noqa: E402
@@ -42,7 +42,7 @@ SUBJECTS = {
 HEARD = {"reel.other.live.>": False, "reel.prod.live.>": True, "reel.prod.hb.*": True, "reel.prod.j.>": False, ">": False, "$SYS.>": False, "$JS.API.>": False}
 LOG = {"name": "REEL_prod", "subjects": ["reel.prod.j.>"], "retention": "limits", "storage": "file", "num_replicas": 3, "max_bytes": 1 << 26, "discard": "new",
        "republish": {"src": ">", "dest": "reel.prod.live.>"}}
-PATIENCE_SECONDS = 90
+until = functools.partial(until_within, patience=90)
 
 
 def find_broker():
@@ -71,13 +71,6 @@ def running(*commands):
         for process in processes:
             process.kill()
             process.wait()
-
-
-def until(what, condition):
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < end, f"not within {PATIENCE_SECONDS} s: {what}"
-        time.sleep(0.02)
 
 
 class Site:

@@ -20,6 +20,19 @@ START_SECONDS = 60
 STOP_SECONDS = 30
 
 
+def until(what, condition, patience=60):
+    """Until it holds; for what only another process can tell."""
+    limit = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() >= limit:
+            raise AssertionError(f"not within {patience} s: {what}")
+        time.sleep(0.02)
+
+
+def resident_bytes(pid):
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def find_binary(name):
     program = pathlib.Path(os.environ.get("REEL_BIN", ROOT / "build/release/bin"), name)
     return program if program.is_file() else skip(f"{program} is not built")
