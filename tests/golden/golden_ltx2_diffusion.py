@@ -6,7 +6,6 @@ Weights are drawn as golden_ltx2.fill does it. Of frames every 31st value is kep
 import pathlib
 
 import golden_ltx2
-import golden_ltx2_calls
 import golden_ltx2_films
 import golden_ltx2_vae
 
@@ -57,19 +56,11 @@ def decodes(model):
 def film(model):
     """The ancestral film of 2.5, its latents decoded with noise from the request's generator."""
     import torch
-    from diffusers import LTXEulerAncestralRFScheduler
     from diffusers.pipelines.ltx2.pipeline_ltx2_diffusion_decode import LTX2VideoDiffusionDecodePipeline
-    frame_rate, given = golden_ltx2_films.FILMS["2.5"]["ancestral"]
-    encoder, _ = golden_ltx2_films.gemma("2.5")
-    pipe = golden_ltx2_films.pipeline("2.5", LTXEulerAncestralRFScheduler(), encoder)
     generator = torch.Generator().manual_seed(golden_ltx2_films.SEED)
-    torch.manual_seed(golden_ltx2_films.SEED + 10000)  # the ancestral scheduler's noise
-    latents = pipe(
-        prompt=golden_ltx2_films.PROMPT, negative_prompt=golden_ltx2_films.NEGATIVE, **golden_ltx2_calls.SIZE, **given, frame_rate=frame_rate,
-        num_inference_steps=golden_ltx2_films.STEPS, generator=generator, spatio_temporal_guidance_blocks=[1],
-        max_sequence_length=golden_ltx2_films.LENGTH, output_type="latent").frames
+    pipe, made = golden_ltx2_films.call("2.5", "ancestral", golden_ltx2_films.gemma("2.5")[0], generator, output_type="latent")
     decode = LTX2VideoDiffusionDecodePipeline(model, pipe.scheduler, pipe.vae)
-    frames = decode(latents, generator=generator, output_type="pt", denormalize=False).frames[0].permute(0, 2, 3, 1)  # [T, H, W, 3] in 0..1
+    frames = decode(made.frames, generator=generator, output_type="pt", denormalize=False).frames[0].permute(0, 2, 3, 1)  # [T, H, W, 3] in 0..1
     print("ltx2/diffusion_decoder film", list(frames.shape), "spread of the frames %.3f" % frames.std())
     return {"film.frames": frames.flatten()[::STRIDE]}
 

@@ -90,25 +90,31 @@ def pipeline(variant, scheduler, encoder, plain=False):
     return pipe
 
 
-def film(variant, name, encoder):
+def call(variant, name, encoder, generator, **more):
+    """The pipeline, and what it makes."""
     import torch
     from diffusers import FlowMatchEulerDiscreteScheduler, LTXEulerAncestralRFScheduler
     frame_rate, given = FILMS[variant][name]
     ancestral = name == "ancestral"
     settings = golden_ltx2_calls.STATIC if "sigmas" in given else golden_ltx2_calls.DYNAMIC
     scheduler = LTXEulerAncestralRFScheduler() if ancestral else FlowMatchEulerDiscreteScheduler(**settings)
+    pipe = pipeline(variant, scheduler, encoder, plain=not ancestral)
+    torch.manual_seed(SEED + 10000)  # the ancestral scheduler's noise
+    return pipe, pipe(
+        prompt=PROMPT, **golden_ltx2_calls.SIZE, **{"negative_prompt": NEGATIVE, **given}, frame_rate=frame_rate, num_inference_steps=STEPS,
+        generator=generator, spatio_temporal_guidance_blocks=[1], max_sequence_length=LENGTH, **more)
+
+
+def film(variant, name, encoder):
+    import torch
     last = {}
 
     def keep(pipe, i, t, now):
         if i < STEPS:  # the ancestral scheduler stands still at the 0
             last.update({key: value[0].clone() for key, value in now.items()})
         return {}
-    pipe = pipeline(variant, scheduler, encoder, plain=not ancestral)
-    torch.manual_seed(SEED + 10000)  # the ancestral scheduler's noise
-    made = pipe(
-        prompt=PROMPT, **golden_ltx2_calls.SIZE, **{"negative_prompt": NEGATIVE, **given}, frame_rate=frame_rate, num_inference_steps=STEPS,
-        generator=torch.Generator().manual_seed(SEED), spatio_temporal_guidance_blocks=[1], callback_on_step_end=keep,
-        callback_on_step_end_tensor_inputs=["latents", "audio_latents"], max_sequence_length=LENGTH, output_type="pt")
+    _, made = call(variant, name, encoder, torch.Generator().manual_seed(SEED), callback_on_step_end=keep,
+                   callback_on_step_end_tensor_inputs=["latents", "audio_latents"], output_type="pt")
     frames = made.frames[0].permute(0, 2, 3, 1)  # [T, H, W, 3] in 0..1
     print("ltx2/films", variant, name, list(frames.shape), list(made.audio.shape), "rms of the wave %.3f" % made.audio.pow(2).mean().sqrt(),
           "spread of the frames %.3f" % frames.std())
