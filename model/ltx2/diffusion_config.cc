@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/base/status_macros.h"
+#include "model/ltx2/video_vae_config.h"
 #include "model/weights/config_reader.h"
 #include "nlohmann/json.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 constexpr IntRange kChannelCounts = {1, 65536}, kBlockCounts = {0, 1024}, kWindowSides = {1, 63},
                    kStrides = {1, 8};
 constexpr int64_t kHeadMultiple = 8;  // channels of a head turn by three axes, in pairs
-constexpr int64_t kPixelsOfALatent = 32, kFramesOfALatent = 8;
 
 // Three numbers: frames, rows and columns.
 std::array<int64_t, 3> Triple(ConfigReader& reader, const char* key,
@@ -100,7 +100,7 @@ absl::StatusOr<DiffusionDecoderConfig> ReadDiffusionDecoderConfig(const nlohmann
       reader.Number("decoder_timestep_scale_multiplier", config.time_multiplier);
   config.window = Triple(reader, "decoder_stage5_kernel",
                          reader.Ints("decoder_stage5_kernel", {11, 11, 11}, kWindowSides));
-  // Of the releases. Others make pictures in several steps, or predict a velocity.
+  // As in every release. Decoders with several steps, or that predict a velocity, are refused.
   reader.Only("decoder_model_output_type", "x0");
   reader.Int("decoder_num_inference_steps", 1, {1, 1});
   reader.Int("spatial_compression_ratio", kPixelsOfALatent, {kPixelsOfALatent, kPixelsOfALatent});

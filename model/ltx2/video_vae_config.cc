@@ -12,7 +12,6 @@ namespace reel::model::ltx2 {
 namespace {
 
 constexpr IntRange kStageChannels = {1, 65536}, kStageLayers = {0, 1024};
-constexpr int64_t kSpatial = 32, kTemporal = 8;  // pixels and frames of a latent
 
 FoldStrides ReadFold(ConfigReader& reader, const char* key, const std::string& type) {
   const std::optional<FoldStrides> fold = FoldOf(type);
@@ -132,11 +131,11 @@ void CheckCompression(ConfigReader& reader, const VaeConfig& config) {
     up.t *= stage.upsample ? stage.stride_t : 1;
     up.s *= stage.upsample ? stage.stride_s : 1;
   }
-  if (down.s != kSpatial || down.t != kTemporal) {
+  if (down.s != kPixelsOfALatent || down.t != kFramesOfALatent) {
     reader.Fail("downsample_type",
                 "and patch_size must make 8 frames of 32 by 32 pixels into one latent");
   }
-  if (up.s != kSpatial || up.t != kTemporal) {
+  if (up.s != kPixelsOfALatent || up.t != kFramesOfALatent) {
     reader.Fail("upsample_type",
                 "and patch_size must make one latent into 8 frames of 32 by 32 pixels");
   }
@@ -146,8 +145,8 @@ void CheckCompression(ConfigReader& reader, const VaeConfig& config) {
 void CheckTheRest(ConfigReader& reader) {
   for (const char* key : {"in_channels", "out_channels"}) reader.Int(key, 3, {3, 3});
   reader.Int("patch_size_t", 1, {1, 1});
-  reader.Int("spatial_compression_ratio", kSpatial, {kSpatial, kSpatial});
-  reader.Int("temporal_compression_ratio", kTemporal, {kTemporal, kTemporal});
+  reader.Int("spatial_compression_ratio", kPixelsOfALatent, {kPixelsOfALatent, kPixelsOfALatent});
+  reader.Int("temporal_compression_ratio", kFramesOfALatent, {kFramesOfALatent, kFramesOfALatent});
   reader.Number("resnet_norm_eps", 1e-6);  // of a norm that no release has
   reader.Only("timestep_conditioning", false);
   reader.Only("encoder_causal", true);
@@ -161,8 +160,8 @@ absl::StatusOr<VaeConfig> ReadVideoVaeConfig(const nlohmann::json& json,
                                              const std::string& source) {
   ConfigReader reader(json, source);
   VaeConfig config;
-  config.spatial_compression = kSpatial;
-  config.temporal_compression = kTemporal;
+  config.spatial_compression = kPixelsOfALatent;
+  config.temporal_compression = kFramesOfALatent;
   config.patch = reader.Int("patch_size", config.patch, {1, 64});
   config.latent_channels = reader.Int("latent_channels", config.latent_channels, kStageChannels);
   config.scaling_factor = reader.Number("scaling_factor", config.scaling_factor);

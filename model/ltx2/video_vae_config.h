@@ -2,6 +2,7 @@
 // The layout of LTX-2's video autoencoder, AutoencoderKLLTX2Video of diffusers, for model/vae.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -9,6 +10,9 @@
 #include "nlohmann/json_fwd.hpp"
 
 namespace reel::model::ltx2 {
+
+// What one latent is made of in every release: pixels of a side, and frames.
+inline constexpr int64_t kPixelsOfALatent = 32, kFramesOfALatent = 8;
 
 // Keys that are missing take the class's defaults. FAILED_PRECONDITION names the key that is not
 // known or not supported.
