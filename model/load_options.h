@@ -69,7 +69,8 @@ struct WarmUp {
   friend bool operator==(const WarmUp&, const WarmUp&) = default;
 };
 
-// Of `decoder`: a small diffusion model that a folder may have beside the autoencoder's decoder.
+// A value of `decoder`: the small diffusion model that LTX-2.5's folders have beside the
+// autoencoder's decoder.
 inline constexpr char kDiffusionDecoder[] = "diffusion";
 
 struct LoadOptions {

@@ -28,7 +28,7 @@ struct HeldLatents {
   std::vector<HeldPiece> decode_noise;  // of the pictures; empty where the source had none
   // In front of an extension, at most kContextLatents: what its decode sees of the source.
   at::Tensor before, noise_before;
-  // Of a retake: where the source's generators were when its latents were done.
+  // For a retake: the states of the source's generators after its last step.
   std::map<std::string, at::Generator> generators;
 };
 

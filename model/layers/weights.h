@@ -19,9 +19,9 @@ namespace reel::model {
 // once.
 using TensorsByName = std::map<std::string, at::Tensor, std::less<>>;
 
-// What a network may be loaded with; borrowed.
+// Optional parts of loading a network; borrowed.
 struct LoadExtras {
-  TensorsByName* shared = nullptr;  // by the loads of a group's devices
+  TensorsByName* shared = nullptr;  // shared by the loads for all devices of a group
   AdapterRoom* room = nullptr;      // for adapters of requests
 };
 

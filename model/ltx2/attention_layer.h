@@ -26,12 +26,13 @@ struct Tables {
   const RopeTable* keys = nullptr;
 };
 
-// What queries look at.
+// What keys and values are made of, where they are not the queries' own tokens.
 struct AttentionContext {
   Rows rows;  // [B, L, context_width], which keys and values are made of
   Tables tables = {};
   at::Tensor bias = {};  // added to the scores; or undefined
-  // Of a group whose ranks divide the rows: `rows` are this rank's, and queries look at all.
+  // On a group that divides the rows among its ranks, `rows` has this rank's part. Queries attend
+  // to the rows of all ranks.
   RankTokens ranks = {};
 };
 

@@ -37,7 +37,7 @@ class Connectors {
   // most L, which FillsEvenly takes.
   Texts operator()(const Ops& ops, const std::vector<at::Tensor>& states,
                    int64_t text_tokens) const;
-  // Of an empty text: registers alone.
+  // The result for an empty text: only registers.
   Texts OfNoText(const Ops& ops, int64_t text_tokens) const;
   // Whether the registers of both streams fill so many tokens evenly.
   bool FillsEvenly(int64_t text_tokens) const;

@@ -72,7 +72,8 @@ class Ltx2Generation final : public FamilyGeneration {
   std::optional<RefinedClip> refined;      // in place of all that
   HeldLatents held;                        // of an extension or a retake; the request's own sound
   at::Generator generator;                 // the request's own, in the reference's order of draws
-  // Of a retake by a diffusion decoder: its source's, so that pictures outside of it stay.
+  // Set for a retake with a diffusion decoder: the generator that the source's decode began with,
+  // so that the pictures it keeps come out the same.
   std::optional<at::Generator> decode_generator;
 
   // For EncodeNext: the adapters, then one text at a time, the negative first.

@@ -41,7 +41,7 @@ struct Ltx2Model {
   VaeConfig vae_config;
   VaeEncoder encoder;
   VaeDecoder decoder;
-  // In place of `decoder`, but for previews, where the configuration names it.
+  // Set if the configuration names it: makes the pictures instead of `decoder`, except previews.
   std::optional<DiffusionDecoder> diffusion_decoder;
   LatentStatistics statistics;  // fp32
   SoundOutput sound;
@@ -56,7 +56,7 @@ struct Ltx2Model {
   std::unique_ptr<RankCrew> crew;
   std::vector<PeerParts<Transformer>> peers;
 
-  // Of all devices. Borrows the model.
+  // The transformers of all devices, borrowed from the model.
   TransformerRanks ranks() const {
     if (crew == nullptr) return transformer;
     return {*crew, TransformersOf<Transformer>(*this)};

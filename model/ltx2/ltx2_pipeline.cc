@@ -24,7 +24,7 @@
 namespace reel::model::ltx2 {
 namespace {
 
-// What the noise of a refined clip's pictures is drawn from, beside the request's seed.
+// Added to the request's seed for the noise of a refined clip's diffusion decoder.
 constexpr uint64_t kDecodeSeed = 20'000;
 
 Ltx2Generation& Mine(FamilyGeneration& generation) {
@@ -160,8 +160,8 @@ class Ltx2Pipeline final : public FamilyPipeline {
     return WithoutFirst(unseen, DecodeOnRanks(*model_, ops, Decodable(whole), {{}, 0, unused}));
   }
 
-  // Noise is drawn from the request's generator behind all that its latents took. That of a refined
-  // clip, whose frames leave before its last draws, is from one of its own.
+  // The decoder's noise comes from the request's generator, after all draws for the latents. A
+  // refined clip sends frames before its last draws, so its noise has a generator of its own.
   FrameSourcePtr StartDiffusionDecode(const Ltx2Generation& mine, const Ops& ops) const {
     const DiffusionDecoder& decoder = *model_->diffusion_decoder;
     if (mine.refined) {

@@ -11,12 +11,12 @@ at::Tensor There(const at::Tensor& x, const RankPart& part) {
   return x.defined() ? x.to(ranks.crew->device(ranks.rank), /*non_blocking=*/true) : x;
 }
 
-// Of x [B, ...], which may be undefined.
+// The part's rows of x [B, ...], on its device. x may be undefined.
 at::Tensor RowsThere(const at::Tensor& x, const RankPart& part) {
   return x.defined() ? There(x.narrow(0, part.rows.first, part.rows.count), part) : x;
 }
 
-// Of x [B, S, ...], which may be undefined.
+// The part's rows and tokens of x [B, S, ...], on its device. x may be undefined.
 at::Tensor OwnThere(const at::Tensor& x, const RankPart& part) {
   if (!x.defined()) return x;
   return There(part.tokens.Own(x.narrow(0, part.rows.first, part.rows.count)), part);
@@ -43,7 +43,7 @@ at::Tensor BiasThere(const at::Tensor& bias, const RankPart& part) {
   return RowsThere(bias.narrow(kQueries, own.first, own.count), part);
 }
 
-// Of one stream, all of its tokens where they are not divided.
+// A stream's inputs for a part; if its tokens are not divided, all of them.
 StreamInputs StreamThere(const StreamInputs& all, const RankPart& part) {
   const RankTokens& ranks = part.tokens;
   const TokenRange own = ranks.own();
@@ -60,7 +60,7 @@ StreamInputs StreamThere(const StreamInputs& all, const RankPart& part) {
           .ranks = ranks};
 }
 
-// Of a stream that every rank has.
+// A part with all tokens of a stream, for the sound, which every rank has whole.
 RankPart WholeAt(const RankPart& part, int64_t tokens) {
   return {{part.tokens.crew, part.tokens.rank, part.tokens.rank, 1, tokens}, part.rows};
 }

@@ -39,7 +39,7 @@ class TransformerRanks {
   friend class CallWalk;
 
   CallWalk Begun(const Ops& ops, const VelocityInputs& inputs, const TokensAt* from) const;
-  // What each rank has of a call, or the first one alone: then one part.
+  // The parts of a call by rank; one part if the first rank computes it alone.
   std::vector<RankPart> PartsOf(const VelocityInputs& inputs) const;
 
   RankCrew* crew_ = nullptr;  // null on one device

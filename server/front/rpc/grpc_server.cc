@@ -155,9 +155,9 @@ constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kHandshakeTimeoutMs = 20'000;
 constexpr int kMinPingIntervalMs = 20'000;
 constexpr int kMaxConnectionAgeMs = 30 * 60 * 1000;
-// What of a call may be on its way before it is read: 10 MB/s at 100 ms from end to end. By itself
-// gRPC raises it with a connection's speed, and where uploads together fill the quota below it ends
-// one of them, whichever.
+// The flow-control window of a call: a caller at a round trip of 100 ms can send 10 MB/s. gRPC
+// would raise the windows of fast connections; when the unread bytes of all calls then exceed the
+// quota below, it ends one of the calls at random.
 constexpr int kMostUnreadBytes = kMebibyte;
 // Of reflection alone, which is gRPC's own and takes a thread for each open call.
 constexpr int kMaxThreads = 32;
