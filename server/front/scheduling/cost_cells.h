@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "server/front/scheduling/run_spread.h"
 
 namespace reel::front {
 
@@ -37,28 +36,6 @@ struct CostCurve {
 // The curve with the least squares of relative errors among those that never fall. nullopt: fewer
 // than three points, or points that tell nothing.
 std::optional<CostCurve> FitCurve(absl::Span<const CurvePoint> points);
-
-// The spread of whole runs around their predictions, over the latest runs.
-class RunSpread {
- public:
-  static constexpr size_t kKept = 100;
-  // Fewer tell nothing of one in ten.
-  static constexpr size_t kLeast = 10;
-
-  // What a run took over what was predicted.
-  void Add(double ratio);
-  // What nine of ten runs stayed within, over what is predicted; 0: too few were seen.
-  double p90() const { return p90_; }
-
-  // For the store; what cannot be read is skipped.
-  std::string Serialize() const;
-  void Parse(std::string_view text);
-
- private:
-  std::vector<double> ratios_;  // a ring
-  size_t next_ = 0;
-  double p90_ = 0;
-};
 
 // The numbers are those in the store.
 enum class CostKind {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "server/front/scheduling/cost_cells.h"
+#include "server/front/scheduling/run_spread.h"
 
 namespace reel::front {
 namespace {
