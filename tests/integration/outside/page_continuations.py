@@ -108,6 +108,7 @@ def check_retake(page):
 
 def check_reopened(page):
     """A video of the list is gone on from as well, and asked for anew as it was."""
+    page.wait("byId('recent').firstElementChild.dataset.key.startsWith(stages[0].result.name)")
     page.evaluate("document.querySelector('#recent button').click()")
     page.wait("stages[0]?.result?.spec.source?.retake")
     assert page.evaluate(SHOWN) == [False, True, True]

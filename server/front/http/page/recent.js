@@ -27,13 +27,17 @@ async function open(video) {
   }
 }
 
+let lists = 0;  // asked for: of two on their way the newer counts, whichever comes first
+
 async function loadRecent() {
+  const own = ++lists;
   let page;
   try {
     page = await askJson('/reel/v1/videos?pageSize=24');
   } catch (error) {
     return;
   }
+  if (own !== lists) return;
   const known = new Map([...byId('recent').children].map((item) => [item.dataset.key, item]));
   byId('recent').replaceChildren(...(page.videos || []).map((video) => {
     const key = `${video.name} ${video.state}`;
