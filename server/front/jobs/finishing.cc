@@ -51,7 +51,7 @@ model::RunStats Finishing::Complete(ActiveJob& job, model::RunStats stats) const
 
 // What is learned is of the run; what is charged of all devices that it had.
 void Finishing::Count(ActiveJob& job, model::RunStats& stats) {
-  state_.costs.LearnRun(job.need.shape, stats, job.expected);
+  state_.costs.LearnRun(job.need.shape, stats, job.expected, job.expected_p90);
   if (job.time_left) {
     ports_.observer.TimeLeftChecked(job.time_left->told,
                                     ports_.clock.Monotonic() - job.time_left->at);

@@ -110,6 +110,10 @@ bool IsFull(int status, const std::string& code) {
 }  // namespace
 
 absl::Status RefusalOf(const StoreAnswer& answer, const std::string& place) {
+  if (answer.status == 0) {
+    return absl::UnavailableError(
+        absl::StrCat("The object store hung up before it had all bytes: ", place));
+  }
   const std::string code = CodeOf(answer.body);
   const std::string said =
       absl::StrCat(place, " (", answer.status, code.empty() ? "" : " ", code, ")");
@@ -245,11 +249,13 @@ absl::Status S3Store::Put(const std::string& key, StoreCall call, const ObjectFa
   REEL_ASSIGN_OR_RETURN(const StoreAnswer answer, Ask(call));
   if (IsSuccess(answer)) return absl::OkStatus();
   const absl::Status refusal = RefusalOf(answer, PlaceOf(key));
-  if (!absl::IsAlreadyExists(refusal)) return refusal;
-  // Perhaps by an earlier try, whose answer was lost.
-  REEL_ASSIGN_OR_RETURN(const ObjectFacts there, Head(key));
-  const bool same = there.size == facts.size && there.sha256 == facts.sha256;
-  return same ? absl::OkStatus() : refusal;
+  const bool unheard = answer.status == 0;
+  if (!absl::IsAlreadyExists(refusal) && !unheard) return refusal;
+  // Perhaps it is there by an earlier try, whose answer was lost.
+  const absl::StatusOr<ObjectFacts> there = Head(key);
+  if (!there.ok()) return unheard ? refusal : there.status();
+  if (there->size == facts.size && there->sha256 == facts.sha256) return absl::OkStatus();
+  return unheard ? RefusalOf({.status = 412}, PlaceOf(key)) : refusal;
 }
 
 absl::StatusOr<std::string> S3Store::Get(const std::string& key, int64_t offset, int64_t size) {

@@ -152,6 +152,13 @@ absl::Status Failure(CURLcode code, const std::atomic<bool>& stopping) {
       absl::StrCat("The object store cannot be reached: ", curl_easy_strerror(code)));
 }
 
+// A store may refuse a put by its head and hang up, so that the answer is lost with the connection.
+bool HungUp(CURLcode code, const Exchange& exchange) {
+  if (exchange.call.method != StoreCall::Method::kPut) return false;
+  const bool ended = code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
+  return code == CURLE_SEND_ERROR || (ended && exchange.sent < exchange.call.body_bytes);
+}
+
 }  // namespace
 
 absl::StatusOr<StoreAnswer> CarryOut(CURL* handle, const StoreCall& call, const StoreSigner& signer,
@@ -173,6 +180,7 @@ absl::StatusOr<StoreAnswer> CarryOut(CURL* handle, const StoreCall& call, const 
   curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &OnProgress);
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &exchange);
   const CURLcode code = curl_easy_perform(handle);
+  if (!stopping && HungUp(code, exchange)) return StoreAnswer();
   if (code != CURLE_OK) return Failure(code, stopping);
   long status = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

@@ -132,8 +132,9 @@ absl::Duration Cost::longest_step_p90() const {
 // counts as it comes: its cell is a mean.
 //
 // A quote is of the work of the device and of the end of the encoding: what other jobs take of the
-// device in between is in the queue's time. Its p90 is what nine of the latest 100 runs stayed
-// within, over what was predicted for them.
+// device in between is in the queue's time. Its p90 is what a share of the latest 50 runs stayed
+// within, over what was predicted for them: 9 of 10, more after quotes that did not hold, less
+// after many that did.
 CostModel::Source CostModel::SourceOf(const WorkShape& shape, CostKind kind) const {
   const auto has = [kind](const CostCells& cells) {
     return cells.Has(kind) || (kind == CostKind::kStep && cells.Has(CostKind::kSharedStep));
@@ -309,7 +310,7 @@ void CostModel::LearnStep(const SeenStep& step, absl::Duration took) {
 }
 
 void CostModel::LearnRun(const WorkShape& shape, const model::RunStats& stats,
-                         absl::Duration predicted) {
+                         absl::Duration predicted, absl::Duration quoted) {
   const GroupKey group(shape.model, shape.plan, shape.where);
   Learn(group, {CostKind::kText, shape.condition_pixels}, absl::ToDoubleSeconds(stats.text_encode));
   Learn(group, {CostKind::kDecode, shape.frame_pixels},
@@ -318,7 +319,8 @@ void CostModel::LearnRun(const WorkShape& shape, const model::RunStats& stats,
     Learn(group, {CostKind::kPreview}, absl::ToDoubleSeconds(PreviewsOf(stats)) / shape.previews);
   }
   if (predicted > absl::ZeroDuration()) {
-    groups_[group].spread().Add(absl::FDivDuration(WorkOf(stats), predicted));
+    groups_[group].spread().Add(absl::FDivDuration(WorkOf(stats), predicted),
+                                absl::FDivDuration(quoted, predicted));
   }
 }
 

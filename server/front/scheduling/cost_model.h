@@ -85,8 +85,9 @@ class CostModel {
   void LearnLoad(const std::string& model, const std::string& where, absl::Duration took);
 
   void LearnStep(const SeenStep& step, absl::Duration took);
-  // `predicted`: its p50 at admission; zero where that was only a guess.
-  void LearnRun(const WorkShape& shape, const model::RunStats& stats, absl::Duration predicted);
+  // `predicted` and `quoted`: its p50 and p90 at admission; zero where those were only guesses.
+  void LearnRun(const WorkShape& shape, const model::RunStats& stats, absl::Duration predicted,
+                absl::Duration quoted);
   void LearnOutput(const WorkShape& shape, int64_t bytes);
   // Of a job that was rendered: most of the device's memory that was its own.
   void LearnMemory(const WorkShape& shape, int64_t bytes);

@@ -9,16 +9,19 @@
 
 namespace reel::front {
 
-// The spread of whole runs around their predictions, over the latest runs.
+// The spread of whole runs around their predictions, over the latest runs. Nine of ten quotes hold
+// also where runs change: each that does not hold moves the quotes that follow towards the longest
+// run, each that holds a ninth as far back (adaptive conformal inference).
 class RunSpread {
  public:
-  static constexpr size_t kKept = 100;
+  static constexpr size_t kKept = 50;
   // Fewer tell nothing of one in ten.
   static constexpr size_t kLeast = 10;
 
-  // What a run took over what was predicted.
-  void Add(double ratio);
-  // What nine of ten runs stayed within, over what is predicted; 0: too few were seen.
+  // What a run took, and what had been quoted for it as its p90, over what was predicted; `quoted`
+  // is 0 where nothing was.
+  void Add(double ratio, double quoted = 0);
+  // What nine of ten runs stay within, over what is predicted; 0: too few were seen.
   double p90() const { return p90_; }
 
   // For the store; what cannot be read is skipped.
@@ -26,8 +29,13 @@ class RunSpread {
   void Parse(std::string_view text);
 
  private:
+  static constexpr double kWanted = 0.9;
+
+  void Update();
+
   std::vector<double> ratios_;  // a ring
   size_t next_ = 0;
+  double level_ = kWanted;  // the share of the kept runs that a quote covers
   double p90_ = 0;
 };
 

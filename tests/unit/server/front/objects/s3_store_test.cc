@@ -73,6 +73,24 @@ TEST_F(S3StoreTest, AWriteWhoseAnswerWasLostIsFoundDone) {
   EXPECT_TRUE(absl::IsAlreadyExists(store->PutBytes("media/a", "frames", "")));
 }
 
+// A store that sees by the head that the object is there refuses and hangs up; where bytes are
+// still on their way its answer is lost with the connection.
+TEST_F(S3StoreTest, AWriteThatWasHungUpOnIsFoundDone) {
+  const std::string bytes(16 << 20, 'x');
+  const auto head = [](size_t size, const std::string& hashed) {
+    return ScriptedAnswer{absl::StrCat("HTTP/1.1 200 OK\r\nContent-Length: ", size,
+                                       "\r\nx-amz-meta-sha256: ", Sha256Hex(hashed), "\r\n\r\n")};
+  };
+  const ScriptedAnswer hangs_up{.bytes = "", .early = true};
+  ScriptedStore server({hangs_up, head(bytes.size(), bytes), hangs_up, head(5, "other"), hangs_up,
+                        Answering(404, "")});
+  const auto store = Open(server.endpoint());
+  EXPECT_TRUE(store->PutBytes("media/a", bytes, "").ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(store->PutBytes("media/a", bytes, "")));
+  EXPECT_TRUE(absl::IsUnavailable(store->PutBytes("media/a", bytes, "")));
+  EXPECT_EQ(server.Requests().size(), 6U);
+}
+
 TEST_F(S3StoreTest, TellsRefusalsApart) {
   const auto coded = [](int status, const std::string& code) {
     return Answering(status, "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code></Error>");

@@ -25,6 +25,7 @@ namespace reel::front {
 struct ScriptedAnswer {
   std::string bytes;   // of head and body
   bool holds = false;  // the connection then stays open and silent
+  bool early = false;  // by the request's head; the connection ends with its body unread
 };
 
 inline ScriptedAnswer Answering(int status, const std::string& body,
@@ -80,6 +81,7 @@ class ScriptedStore {
   void Run() {
     for (size_t next = 0; Readable(listener_.get()); ++next) {
       FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      const ScriptedAnswer& answer = answers_[std::min(next, answers_.size() - 1)];
       std::string request(64 << 10, '\0');
       size_t filled = 0;
       bool told = false;
@@ -88,6 +90,7 @@ class ScriptedStore {
             ::recv(socket.get(), request.data() + filled, request.size() - filled, 0);
         if (got <= 0) break;
         filled += static_cast<size_t>(got);
+        if (answer.early && request.find("\r\n\r\n") != std::string::npos) break;
         const bool waits = request.find("Expect: 100-continue\r\n") != std::string::npos;
         if (waits && !std::exchange(told, true)) {
           ::send(socket.get(), kGoOn, sizeof kGoOn - 1, MSG_NOSIGNAL);
@@ -98,7 +101,6 @@ class ScriptedStore {
         const MutexLock lock(mutex_);
         requests_.push_back(request);
       }
-      const ScriptedAnswer& answer = answers_[std::min(next, answers_.size() - 1)];
       ::send(socket.get(), answer.bytes.data(), answer.bytes.size(), MSG_NOSIGNAL);
       if (answer.holds) Readable(-1);
     }

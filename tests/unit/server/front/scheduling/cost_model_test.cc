@@ -253,10 +253,10 @@ TEST(CostModel, CountsConditionsAndPreviews) {
   stats.mean_batch = 1;
   stats.device_seconds = 1.24;
   Teach(costs, Shape(256), absl::Milliseconds(100));
-  costs.LearnRun(Shape(256), stats, absl::ZeroDuration());
+  costs.LearnRun(Shape(256), stats, absl::ZeroDuration(), absl::ZeroDuration());
   stats.text_encode += absl::Milliseconds(60);
   stats.device_seconds += 0.06 + 4 * 0.03;
-  costs.LearnRun(with, stats, absl::ZeroDuration());
+  costs.LearnRun(with, stats, absl::ZeroDuration(), absl::ZeroDuration());
   Teach(costs, with, absl::Milliseconds(110));
   const Cost plain = costs.Predict(Shape(256)), more = costs.Predict(with);
   EXPECT_NEAR(absl::ToDoubleMilliseconds(plain.p50()), 40 + 1000 + 200, 2);
@@ -281,7 +281,7 @@ TEST(CostModel, QuotesWhatNineOfTenRunsStayedWithin) {
     stats.denoise = absl::Seconds(noise(random));
     stats.mean_batch = 1;
     within += i >= 100 && WorkOf(stats) <= cost.p90() ? 1 : 0;
-    costs.LearnRun(shape, stats, cost.p50());
+    costs.LearnRun(shape, stats, cost.p50(), cost.p90());
     Teach(costs, shape, stats.denoise / 10, 1);
   }
   EXPECT_NEAR(within / (kRuns - 100.0), 0.91, 0.03);
@@ -306,7 +306,7 @@ TEST(CostModel, LearnsTextAndDecodeFromARun) {
   stats.text_encode = absl::Seconds(2);
   stats.decode = absl::Seconds(3);
   stats.encode_exposed = absl::Seconds(1);
-  costs.LearnRun(Shape(256), stats, absl::ZeroDuration());
+  costs.LearnRun(Shape(256), stats, absl::ZeroDuration(), absl::ZeroDuration());
   const Cost cost = costs.Predict(Shape(256));
   EXPECT_NEAR(absl::ToDoubleSeconds(cost.text), 2, 0.01);
   EXPECT_NEAR(absl::ToDoubleSeconds(cost.decode), 4, 0.01);
