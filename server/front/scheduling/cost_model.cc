@@ -133,8 +133,8 @@ absl::Duration Cost::longest_step_p90() const {
 //
 // A quote is of the work of the device and of the end of the encoding: what other jobs take of the
 // device in between is in the queue's time. Its p90 is what a share of the latest 50 runs stayed
-// within, over what was predicted for them: 9 of 10, more after quotes that did not hold, less
-// after many that did.
+// within, over what was predicted for them: nine of ten. The share grows with each quote that does
+// not hold, and falls with those that do.
 CostModel::Source CostModel::SourceOf(const WorkShape& shape, CostKind kind) const {
   const auto has = [kind](const CostCells& cells) {
     return cells.Has(kind) || (kind == CostKind::kStep && cells.Has(CostKind::kSharedStep));

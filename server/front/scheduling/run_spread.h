@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far whole runs lie from what was predicted for them.
+// The spread of whole runs around what was predicted for them.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace reel::front {
 
-// The spread of whole runs around their predictions, over the latest runs. Nine of ten quotes hold
-// also where runs change: each that does not hold moves the quotes that follow towards the longest
-// run, each that holds a ninth as far back (adaptive conformal inference).
+// Of the latest runs. Nine of ten quotes hold also where runs change: one that does not hold moves
+// those that follow towards the longest run, one that holds a ninth as far back. (The method is
+// adaptive conformal inference.)
 class RunSpread {
  public:
   static constexpr size_t kKept = 50;
