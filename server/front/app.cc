@@ -21,6 +21,7 @@
 #include "server/front/http/http_server.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/kernel_log/gpu_errors.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/neighbourhood.h"
 #include "server/front/node/fleet_service.h"
@@ -117,6 +118,7 @@ struct App::Impl {
   std::unique_ptr<DoorServer> door_server;
   std::unique_ptr<HealthMonitor> monitor;
   std::unique_ptr<SelfCheck> self_check;
+  std::unique_ptr<KernelLog> kernel_log;  // null: it cannot be read
 
   Mutex mutex;
   CondVar changed;
@@ -258,6 +260,8 @@ absl::Status App::Impl::StartServers() {
 }
 
 void App::Impl::StartWatches(std::function<void()> failed) {
+  kernel_log = WatchGpuErrors(config().telemetry().kernel_log(),
+                              [this](XidClass what, int count) { metrics.CountXids(what, count); });
   monitor = std::make_unique<HealthMonitor>(
       board, [this] { return fleet->admitting(); },
       [this] {

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "tests/fakes/temp_folder.h"
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
 
@@ -55,6 +58,26 @@ TEST(DeviceOut, StaysOutUntilItIsPutBack) {
   EXPECT_EQ(OnlyWorker(calls).out_reason(), "");
   EXPECT_EQ(server.Metric("reel_worker_out"), 0);
   EXPECT_TRUE(calls.Generate(SmallSpec("a fox")).status.ok());
+}
+
+// The driver writes more than its GPU's worker dies of.
+TEST(DeviceOut, WhatTheDriverSaysOfAGpuIsCountedAndLogged) {
+  testing::TempFolder folder;
+  const std::string kernel_log = folder.Write("kern.log", "NVRM: Xid (PCI:0000:3b:00): 79, old\n");
+  ServerSetup setup;
+  setup.config = absl::StrCat("models { name: 'testcard' test_card {} } telemetry { kernel_log: '",
+                              kernel_log, "' }");
+  ReelServer server(setup);
+  EXPECT_EQ(server.Metric("reel_gpu_xids_total", "class=\"memory\""), 0);
+  std::ofstream(kernel_log, std::ios::app)
+      << "3,9,9,-;NVRM: Xid (PCI:0000:3b:00): 94, pid=7, Contained: SM (0x1)\n";
+  EXPECT_TRUE(
+      Eventually([&] { return server.Metric("reel_gpu_xids_total", "class=\"memory\"") == 1; }));
+  EXPECT_EQ(server.Metric("reel_gpu_xids_total", "class=\"device\""), 0);
+  EXPECT_TRUE(Eventually([&] {
+    return server.Log().find("\"xid\":94,\"class\":\"memory\",\"gpu\":\"0000:3b:00\"") !=
+           std::string::npos;
+  })) << server.Log();
 }
 
 TEST(DeviceOut, OnlyAWorkerThatIsThereIsPutBack) {

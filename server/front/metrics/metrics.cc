@@ -28,6 +28,9 @@ struct Metrics::Impl {
                           "Own calls that the server did not answer; three in a row end "
                           "the process.")
                 .Add({})),
+        xids(CounterFamily(registry, "reel_gpu_xids_total",
+                           "Errors that the driver wrote into the kernel's log, of any GPU of the "
+                           "machine; none where that log cannot be read.")),
         refusals(registry, options.profiles, dropped),
         workers(registry, dropped),
         experiments(registry, options.arms),
@@ -45,6 +48,7 @@ struct Metrics::Impl {
   prometheus::Gauge& draining;
   prometheus::Family<prometheus::Gauge>& certificate_end;
   prometheus::Counter& self_check_misses;
+  prometheus::Family<prometheus::Counter>& xids;
   RefusalMetrics refusals;
   WorkerMetrics workers;
   ExperimentMetrics experiments;
@@ -72,6 +76,10 @@ void Metrics::SetCertificateEnd(absl::Time valid_until) {
 void Metrics::WatchFleet(std::function<std::optional<FleetStatus>()> look) {
   impl_->fleet.Watch(std::move(look));
 }
+void Metrics::CountXids(XidClass what, int count) {
+  impl_->xids.Add({{"class", std::string(NameOf(what))}}).Increment(count);
+}
+
 void Metrics::CountSelfCheckMiss() { impl_->self_check_misses.Increment(); }
 
 std::string Metrics::Text() const {

@@ -13,6 +13,7 @@
 #include "server/front/api/call_observer.h"
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/job_observer.h"
+#include "server/front/kernel_log/xid.h"
 #include "server/front/traces/trace_observer.h"
 
 namespace reel::front {
@@ -39,6 +40,8 @@ class Metrics {
   void SetCertificateEnd(absl::Time valid_until);
   // What is asked at each scrape, from then on, while this lives.
   void WatchFleet(std::function<std::optional<FleetStatus>()> look);
+  // Of the driver, as the kernel's log has them.
+  void CountXids(XidClass what, int count);
   // The server did not answer its own call.
   void CountSelfCheckMiss();
 

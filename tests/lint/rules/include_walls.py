@@ -140,8 +140,9 @@ WALLS = [
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +
      [r"server/front/config/\w+\.h", r"server/front/jobs/(fleet_status|job_observer)\.h", r"server/front/api/call_observer\.h",
-      r"server/front/traces/trace_observer\.h", r"server/front/workers/worker_pool\.h"],
+      r"server/front/kernel_log/xid\.h", r"server/front/traces/trace_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus"}),
+    (r"server/front/kernel_log/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl"}),
     (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", "server/front/curl/", r"server/front/config/\w+\.h",
                                              r"server/front/jobs/(job_observer|video)\.h"], {"absl", "curl", "json"}),
     (r"server/front/http/(door_(connection|intake|server)|http_(server|stream))\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",

@@ -123,7 +123,8 @@ void DumpOthers(const ServerConfig& config, Dump& dump) {
             timing.write_stall().seconds());
   const config::v1::Telemetry& telemetry = config.telemetry();
   dump.Line(telemetry.log_level(), telemetry.log_format(), telemetry.otlp_endpoint(),
-            telemetry.otlp_ca_file(), telemetry.otlp_headers_file(), telemetry.trace_share());
+            telemetry.otlp_ca_file(), telemetry.otlp_headers_file(), telemetry.trace_share(),
+            telemetry.kernel_log());
   const config::v1::Fleet& fleet = config.fleet();
   dump.Line(fleet.listen(), TextOf(fleet.tls()), fleet.encrypt_prompts_key_file(),
             fleet.objects().ShortDebugString());

@@ -51,6 +51,15 @@ TEST(Metrics, TheEndOfACertificateIsThereOnceThereIsOne) {
             1'900'000'000);
 }
 
+TEST(Metrics, ErrorsOfGpusAreThereByClassOnceTheirLogIsRead) {
+  Metrics metrics({"1", "r", {}, {}});
+  EXPECT_THAT(metrics.Text(), ::testing::Not(::testing::HasSubstr("reel_gpu_xids_total{")));
+  for (const XidClass what : kXidClasses) metrics.CountXids(what, 0);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_gpu_xids_total{class=\"link\"}"), 0);
+  metrics.CountXids(XidClass::kMemory, 1);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_gpu_xids_total{class=\"memory\"}"), 1);
+}
+
 TEST(Metrics, MissesOfTheSelfCheckAreCountedFromNought) {
   Metrics metrics({"1", "r", {}, {}});
   EXPECT_EQ(ValueOf(metrics.Text(), "reel_self_check_misses_total"), 0);
