@@ -11,6 +11,9 @@ import (
 	"os"
 	"strings"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"example.com/reel/client/go/reelv1"
 )
 
@@ -58,7 +61,8 @@ func UploadFile(ctx context.Context, client reelv1.VideoServiceClient, path stri
 	return Upload(ctx, client, file, info.Size(), onProgress)
 }
 
-// SendAhead uploads the conditions that a request has no room for and puts their names into the spec. Save does this itself.
+// SendAhead uploads the conditions that are too large for a request and puts their names into the spec. They stay in the spec if the server knows no
+// uploads, and are an InvalidArgument if a request has no room for them. Save does this itself.
 func SendAhead(ctx context.Context, client reelv1.VideoServiceClient, spec *reelv1.VideoSpec) error {
 	left := mostConditionBytes
 	for _, condition := range spec.GetConditions() {
@@ -68,6 +72,9 @@ func SendAhead(ctx context.Context, client reelv1.VideoServiceClient, spec *reel
 			continue
 		}
 		file, err := Upload(ctx, client, bytes.NewReader(content), int64(len(content)), nil)
+		if status.Code(err) == codes.Unimplemented {
+			return checkRoom(spec)
+		}
 		if err != nil {
 			return err
 		}
@@ -77,6 +84,18 @@ func SendAhead(ctx context.Context, client reelv1.VideoServiceClient, spec *reel
 		condition.Source = &reelv1.Condition_File{File: file.Name}
 	}
 	return nil
+}
+
+func checkRoom(spec *reelv1.VideoSpec) error {
+	size := 0
+	for _, condition := range spec.GetConditions() {
+		size += len(contentOf(condition))
+	}
+	if size <= mostConditionBytes {
+		return nil
+	}
+	return status.Errorf(codes.InvalidArgument, "the conditions have %d bytes; a request has room for %d, and this server takes no files ahead of requests",
+		size, mostConditionBytes)
 }
 
 func contentOf(condition *reelv1.Condition) []byte {

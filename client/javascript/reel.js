@@ -130,7 +130,8 @@ export class ReelClient {
 
   /** Sends a file ahead of requests, whose conditions name it: `{ file: uploaded.name }`. `onProgress(sent, size)` counts bytes. */
   async upload(file, { onProgress = () => {}, signal } = {}) {
-    const size = sizeOf(file), most = Number((await this.info({ signal })).limits.maxFileBytes ?? 0);
+    const size = sizeOf(file), most = Number((await this.info({ signal })).limits?.maxFileBytes ?? 0);
+    if (most === 0) throw new ReelError({ status: 'UNIMPLEMENTED', message: 'this server takes no files ahead of requests' }, 404);
     if (size > most) throw new RangeError(`${file.name ?? 'the file'} has ${size} bytes; this server takes files of at most ${most}`);
     const tries = new Tries(this.#attempts - 1), outgoing = new Outgoing(file, onProgress);
     for (;;) {

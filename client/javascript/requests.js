@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that begin from something: a picture, clip or sound, or a video that has kept its state. Each goes wherever a prompt does.
 
-import { SENT_AHEAD_BYTES, SOURCE, sizeOf } from './uploads.js';
+import { SENT_AHEAD_BYTES, SOURCE, base64Of, sizeOf } from './uploads.js';
 
 const REFINED_PROMPT = 'a sharp, detailed video'; // the API wants one; the clip says most of what it would
-const PIECE = 0x8000;                             // arguments of one call
 const nameOf = (video) => (typeof video === 'string' ? video : video.name);
-
-function base64Of(bytes) {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
-  return btoa(text);
-}
 
 async function bytesOf(file) {
   sizeOf(file);

@@ -5,6 +5,7 @@ export const SENT_AHEAD_BYTES = 1048576; // of a file; larger ones go ahead
 const MOST_CONDITION_BYTES = 3670016;    // of those in one request together
 const MOST_FILE_BYTES = 268435456;       // that any server takes
 const PIECE_BYTES = 262144;
+const ARGUMENTS = 0x8000;                // of one call
 
 /** The key of a condition's bytes: copies of the condition keep them, JSON leaves them out. */
 export const SOURCE = Symbol('source');
@@ -23,7 +24,13 @@ export const described = (spec) => (spec.conditions?.some((one) => one[SOURCE]) 
   ...spec, conditions: spec.conditions.map((one) => (one[SOURCE] ? { ...one, [kindOf(one)]: '', sizeBytes: String(one[SOURCE].length) } : one)),
 } : spec);
 
-/** Uploads the conditions that a request has no room for; returns a spec that names them. */
+export function base64Of(bytes) {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += ARGUMENTS) text += String.fromCharCode(...bytes.subarray(at, at + ARGUMENTS));
+  return btoa(text);
+}
+
+/** Uploads the conditions that are too large for a request; returns a spec that names them. All stay in the spec if the server takes no files. */
 export async function sendAhead(spec, upload) {
   const conditions = [];
   let left = MOST_CONDITION_BYTES;
@@ -34,11 +41,22 @@ export async function sendAhead(spec, upload) {
       conditions.push(one);
       continue;
     }
-    const { name, contentType } = await upload(bytes), { [kind]: inRequest, sizeBytes, ...rest } = one;
+    const file = await upload(bytes).catch((error) => { if (error.http !== 404) throw error; });
+    if (!file) return filled(spec);
+    const { name, contentType } = file, { [kind]: inRequest, sizeBytes, ...rest } = one;
     // An uploaded MP4 is a clip unless its content type says audio.
     conditions.push({ ...rest, file: name, ...(kind === 'audio' && contentType.startsWith('video/') ? { contentType: 'audio/mp4' } : {}) });
   }
   return conditions.length ? { ...spec, conditions } : spec;
+}
+
+// The spec with the bytes of all its files; RangeError: a request has no room for them.
+function filled(spec) {
+  const size = spec.conditions.reduce((sum, one) => sum + (one[SOURCE]?.length ?? 0), 0);
+  if (size > MOST_CONDITION_BYTES) {
+    throw new RangeError(`the conditions have ${size} bytes; a request has room for ${MOST_CONDITION_BYTES}, and this server takes no files ahead of requests`);
+  }
+  return { ...spec, conditions: spec.conditions.map((one) => (one[SOURCE] ? { ...one, [kindOf(one)]: base64Of(one[SOURCE]) } : one)) };
 }
 
 async function* piecesOf(file) {

@@ -14,7 +14,7 @@ from reel_client.errors import Broken, ReelError, error_of
 from reel_client.follow import Download, Follower, Path, Start, What, create_request, generate_request, spec_of, write_event
 from reel_client.media import PartFile
 from reel_client.patience import Patience, Tries
-from reel_client.uploads import UPLOAD_SECONDS, Outgoing, Progress, content_of, described, name_file, too_large
+from reel_client.uploads import UPLOAD_SECONDS, Outgoing, Progress, check_room, content_of, described, name_file, too_large
 
 CALL_SECONDS = 15.0
 
@@ -98,9 +98,12 @@ class Client:
             time.sleep(tries.pause_after(error, under_way=False))
 
     def _ahead(self, request: Any) -> Any:
-        """The request, when what it has no room for is sent."""
+        """The request, when what is too large for it is sent. To a server that knows no uploads all goes in the request."""
         for condition in too_large(request.spec):
-            name_file(condition, self.upload(content_of(condition)))
+            try:
+                name_file(condition, self.upload(content_of(condition)))
+            except ReelError as failure:
+                check_room(request.spec, failure)
         return request
 
     def models(self) -> list[server_service_pb2.Model]:

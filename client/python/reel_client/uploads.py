@@ -9,6 +9,8 @@ from typing import Callable, Iterator, Optional, Union
 
 from reel.v1 import video_pb2, video_service_pb2
 
+from reel_client.errors import ReelError
+
 SENT_AHEAD_BYTES = 1 << 20  # of a file; larger ones go ahead of the request
 MOST_CONDITION_BYTES = 3_670_016  # of those in one request together
 UPLOAD_SECONDS = 900.0  # a server waits no longer
@@ -60,6 +62,16 @@ def too_large(spec: video_pb2.VideoSpec) -> list[video_pb2.Condition]:
         else:
             left -= size
     return found
+
+
+def check_room(spec: video_pb2.VideoSpec, failure: ReelError) -> None:
+    """For a request whose files cannot be sent ahead. Raises `failure`, unless the server knows no uploads and the request has room for the files."""
+    if failure.code != "UNIMPLEMENTED":
+        raise failure
+    size = sum(len(content_of(condition)) for condition in spec.conditions)
+    if size > MOST_CONDITION_BYTES:
+        raise ReelError("INVALID_ARGUMENT", f"the conditions have {size} bytes; a request has room for {MOST_CONDITION_BYTES}, "
+                        "and this server takes no files ahead of requests") from failure
 
 
 def name_file(condition: video_pb2.Condition, file: video_service_pb2.UploadedFile) -> None:

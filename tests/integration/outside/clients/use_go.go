@@ -244,6 +244,31 @@ func useFiles(client, cut reelv1.VideoServiceClient, folder string) {
 	check(err != nil && strings.Contains(err.Error(), "large.mp4"), "an empty file", err)
 }
 
+// As if the server were older: it answers Unimplemented.
+func forgetUploads(ctx context.Context, desc *grpc.StreamDesc, connection *grpc.ClientConn, method string, streamer grpc.Streamer,
+	options ...grpc.CallOption) (grpc.ClientStream, error) {
+	return streamer(ctx, desc, connection, strings.Replace(method, "/UploadFile", "/NoUploadFile", 1), options...)
+}
+
+// To a server without uploads a file goes in the request where it has room, and is refused by its size where it has not.
+func useOlderServer(server, folder string) {
+	connection, err := grpc.Dial(server, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStreamInterceptor(forgetUploads))
+	check(err == nil, "dial", err)
+	client := reelv1.NewVideoServiceClient(connection)
+	clip, _ := os.ReadFile(filepath.Join(folder, "a.mp4"))
+	half := func(frame int32) *reelv1.Condition {
+		return &reelv1.Condition{FrameIndex: frame, Source: &reelv1.Condition_Video{Video: padded(clip, 2_000_000)}}
+	}
+	wanted := request(256, 25)
+	wanted.Spec.Conditions = []*reelv1.Condition{half(0)}
+	made := save(client, wanted, filepath.Join(folder, "older.mp4"))
+	check(made.Spec.Conditions[0].SizeBytes == 2_000_000, "inside", made.Spec.Conditions)
+	wanted.Spec.Conditions = append(wanted.Spec.Conditions, half(8))
+	_, err = reel.Save(context.Background(), client, wanted, filepath.Join(folder, "bad.mp4"), nil)
+	check(status.Code(err) == codes.InvalidArgument && strings.Contains(err.Error(), "4000000 bytes") && strings.Contains(err.Error(), "no files ahead"),
+		"4 MB were sent in a request", err)
+}
+
 func main() {
 	client, folder := connect(os.Args[1]), os.Args[3]
 	video := save(client, request(256, 25), filepath.Join(folder, "a.mp4"))
@@ -254,6 +279,7 @@ func main() {
 	useSeveral(client, folder)
 	useBeginnings(client, folder)
 	useFiles(client, connect(os.Args[4]), folder)
+	useOlderServer(os.Args[1], folder)
 	large := save(connect(os.Args[2]), request(512, 49), filepath.Join(folder, "cut.mp4"))
 	check(large.Media.SizeBytes > 300_000, "too small to be cut", large.Media.SizeBytes)
 }

@@ -132,6 +132,17 @@ await assert.rejects(uploadFile(reel, 'huge.png'), RangeError);
 await assert.rejects(reel.upload(new Uint8Array((64 << 20) + 1)), { name: 'RangeError', message: /this server takes files of at most 67108864/ });
 assert.equal((await new ReelClient(cutUpload).upload(bytes)).name, `files/${sha256(bytes)}`);
 
+// To a server without uploads a file goes in the request where it has room, and is refused by its size where it has not.
+const half = await condition(padded(whole, 2_000_000)), others = await countVideos();
+for (const [path, answer] of [['files', () => fetch(`${server}/reel/v1/nothing`, { method: 'POST', body: '{}' })],
+  ['server', async () => new Response(JSON.stringify({ ...await reel.info(), limits: undefined }))]]) {
+  const older = new ReelClient(server, { fetch: (url, options) => (url.endsWith(`/${path}`) ? answer() : fetch(url, options)) });
+  const made = await older.create({ ...SPEC, conditions: [half] });
+  assert.equal(made.spec.conditions[0].sizeBytes, '2000000');
+  await assert.rejects(older.create({ ...SPEC, conditions: [half, { ...half, frameIndex: 8 }] }), { name: 'RangeError', message: /4000000 bytes.*no files ahead/ });
+}
+assert.equal(await countVideos(), others + 2);
+
 // Leaving ends the job.
 const leaving = new AbortController();
 let left = '';

@@ -47,6 +47,7 @@ def use_client(server, folder):
         assert [v.spec.seed for v in several] == [7, 8, 9] and len({v.name for v in several}) == 3
         check_beginnings(reel, folder)
         check_files(reel, folder)
+        check_older_server(reel, folder)
         check_leaving(reel)
         reel.delete(video.name)
         assert video.name not in [v.name for v in reel.list()]
@@ -162,6 +163,29 @@ def check_files(reel, folder):
             pass
 
 
+def forget_uploads(reel):
+    """As if the server were older: it answers UNIMPLEMENTED."""
+    reel.videos.UploadFile = reel._channel.stream_unary("/reel.v1.VideoService/NoUploadFile", video_service_pb2.UploadFileRequest.SerializeToString,
+                                                        video_service_pb2.UploadFileResponse.FromString)
+
+
+def check_older_server(reel, folder):
+    """A file goes in the request where it has room, and is refused by its size where it has not."""
+    known = reel.videos.UploadFile
+    forget_uploads(reel)
+    clip = folder / "older.mp4"
+    clip.write_bytes(padded((folder / "a.mp4").read_bytes(), 2_000_000))
+    assert reel.create("a red circle", conditions=[condition(clip)], **SPEC).spec.conditions[0].size_bytes == 2_000_000
+    before = len(list(reel.list()))
+    try:
+        reel.create("a red circle", conditions=[condition(clip), condition(clip, 8)], **SPEC)
+        raise AssertionError("4 MB were sent in a request")
+    except ReelError as error:
+        assert error.code == "INVALID_ARGUMENT" and "4000000 bytes" in error.message and "no files ahead" in error.message, vars(error)
+    assert len(list(reel.list())) == before
+    reel.videos.UploadFile = known
+
+
 def check_leaving(reel):
     """Leaving ends a job, unless it is detached."""
     for detached in (False, True):
@@ -216,6 +240,9 @@ async def use_async_client(server, folder):
         assert uploaded.size_bytes == told[-1] == 2_000_000, uploaded
         pinned = await reel.save("a red circle", folder / "pinned.mp4", conditions=[condition(folder / "large.mp4")], **SPEC)
         assert pinned.spec.conditions[0].size_bytes == 2_000_000, pinned.spec
+        forget_uploads(reel)
+        inside = await reel.create("a red circle", conditions=[condition(folder / "large.mp4")], **SPEC)
+        assert inside.spec.conditions[0].size_bytes == 2_000_000, inside.spec
         try:
             await reel.get("videos/nothing")
             raise AssertionError("a video that nobody made was found")
