@@ -106,6 +106,26 @@ def check_other_use(page):
     page.wait(f"!spec(false).conditions[0].use && !{USE}.offsetParent && !byId('pin-0').hidden")
 
 
+def check_fragments(page):
+    """The rate of a clip in fragments, as the server makes them; what is cut or says too much ends in no error, and soon."""
+    page.evaluate("[...pins].forEach(unpin); clearStages(); for (const id of ['width', 'height', 'frames']) byId(id).value = ''; 0")
+    choose_model(page, "testcard")
+    for rate in (30, 12.5, 29.97):
+        page.evaluate(f"make({{ prompt: 'a red circle', width: 256, height: 192, numFrames: 33, frameRate: {rate}, numInferenceSteps: 2 }})")
+        page.wait(f"stages[0]?.result?.spec.frameRate === {rate}")
+        page.evaluate("pin(new File([stages[0].player.file()], 'made.mp4')).then(() => chooseUse(pins[0], true))")
+        page.wait(f"{USE} && spec(false).frameRate && Math.abs(spec(false).frameRate - {rate}) < 1e-3 && byId('frames').value === '33'")
+        assert page.evaluate("byId('pins').querySelector('output').textContent") == f"refined, {rate} fps"
+        page.evaluate("unpin(pins[0]); byId('frames').value = ''; stages[0].player.file().arrayBuffer().then((data) => { window.made = new Uint8Array(data); })")
+    rates = page.evaluate("Array.from({ length: 400 }, (_, at) => rateOf(made.subarray(0, made.length * at / 400)) || 0)")
+    assert all(rate == 0 or abs(rate - 29.97) < 1e-3 for rate in rates) and rates[0] == 0 < rates[-1], rates
+    page.evaluate("""(() => {
+      const text = String.fromCharCode(...made.subarray(0, 8192)), run = text.indexOf('trun');
+      made.set([255, 255, 255, 255], run + 8);  // frames that are not there
+    })()""")
+    assert page.evaluate("((began) => (rateOf(made), performance.now() - began))(performance.now())") < 1000
+
+
 def main():
     find_tool("ffmpeg")
     with tempfile.TemporaryDirectory(prefix="reel-refine-") as name, running_server("--http", "127.0.0.1:0", config=CONFIG) as server, opened_page() as page:
@@ -119,6 +139,7 @@ def main():
         check_film(page, server, folder)
         check_large_film(page, server, folder, large)
         check_other_use(page)
+        check_fragments(page)
         assert page.evaluate("window.refused") == [] and page.errors == [], f"{page.evaluate('refused')} {page.errors}"
 
 
