@@ -79,7 +79,12 @@ def main():
             page.evaluate("models[0].adapters = [{ name: 'style', maxScale: 2 }]; taken = [{ name: 'style', scale: 0.5 }]; showAdapters(); estimateSoon(); 0")
             page.wait("byId('adapter-0-error').textContent !== ''")
             look(page, axe, f"{width} px, an adapter, which is refused")
-            page.evaluate("taken = []; delete models[0].adapters; showAdapters(); 0")
+            page.evaluate("models[0].adapters[0].wantsReference = true; showAdapters(); pin(new File([stages[0].player.file()], 'pose.mp4'), 'reference')")
+            page.wait("byId('references').children.length === 1")
+            page.evaluate("showError({ message: 'x', violations: [{ field: 'spec.conditions[0].strength', description: 'is above 1' }, "
+                          "{ field: 'spec.conditions[0].video', description: 'is damaged' }] }, false)")
+            look(page, axe, f"{width} px, the clip that an adapter wants, which is refused")
+            page.evaluate("unpin(pins[0]); taken = []; delete models[0].adapters; showAdapters(); 0")
             page.evaluate("byId('keep').checked = true; byId('make').click()")
             page.wait("stages[0]?.result && !stages[0].find('.go-on').hidden")
             for form in ("go-on", "again"):

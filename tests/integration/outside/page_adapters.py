@@ -23,11 +23,11 @@ DROP = """(data) => {
 }"""
 
 
-def adapter():
-    """A file of rank 1 for one layer of the demo model."""
+def adapter(**metadata):
+    """A file of rank 1 for one layer of a demo model."""
     layer = "transformer_blocks.0.attn1.to_q"
     values = struct.pack(f"<{WIDTH}f", *(0.05 * (i % 7 - 3) for i in range(WIDTH)))
-    header = json.dumps({f"{layer}.lora_A.weight": {"dtype": "F32", "shape": [1, WIDTH], "data_offsets": [0, len(values)]},
+    header = json.dumps({"__metadata__": metadata} | {f"{layer}.lora_A.weight": {"dtype": "F32", "shape": [1, WIDTH], "data_offsets": [0, len(values)]},
                          f"{layer}.lora_B.weight": {"dtype": "F32", "shape": [WIDTH, 1], "data_offsets": [len(values), 2 * len(values)]}}).encode()
     return struct.pack("<Q", len(header)) + header + 2 * values
 

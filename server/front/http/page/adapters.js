@@ -11,6 +11,18 @@ const adapterOf = (name) => (model()?.adapters || []).find((one) => one.name ===
 const adapterWord = ({ name, scale, partScales, passScales }) => name + (scale === undefined ? '' : `:${scale}`) +
   Object.entries(partScales || {}).map(([part, own]) => `,${part}=${own}`).join('') + (passScales?.length ? `,pass=${passScales.join('/')}` : '');
 
+// The clip that an adapter (IC-LoRA) of the request looks at.
+const wantsReference = () => taken.some((one) => adapterOf(one.name)?.wantsReference);
+const referenceOf = (one) => ({ use: 'CONDITION_USE_REFERENCE', ...one.strength ? { strength: Number(one.strength) } : {} });
+function strengthOf(one) {
+  const field = element('input');
+  Object.assign(field, { type: 'number', min: 0, max: 1, step: 'any', inputMode: 'decimal', placeholder: 1, id: 'reference-strength', value: one.strength || '' });
+  field.dataset.path = `conditions[${numberOf(one)}].strength`;
+  field.setAttribute('aria-describedby', 'reference-strength-error');
+  field.addEventListener('input', () => { one.strength = field.value; });
+  return field;
+}
+
 function takeAdapter(name) {
   if (taken.length >= MOST_ADAPTERS || !adapterOf(name) || taken.some((one) => one.name === name)) return;
   taken.push({ name, scale: adapterOf(name).defaultScale ?? 1 });
@@ -59,6 +71,8 @@ function showAdapters() {
   byId('adapter').disabled = !left.length || taken.length >= MOST_ADAPTERS;
   byId('adapters').replaceChildren(...taken.map(adapterNode));
   byId('adapter-row').hidden = !offered.length && !taken.length;
+  byId('reference-row').hidden = !wantsReference();
+  showPins();
 }
 
 // A button takes what is chosen, so that arrows may pass over names.

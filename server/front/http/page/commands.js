@@ -68,7 +68,8 @@ function asReel(sent) {
   for (const one of sent.conditions || []) {
     if (one === refined) continue;
     const { name: file = 'FILE', kind = kindIn(one) } = pinsSent.get(one) || {};
-    words.push(kind === 'audio' ? `--sound ${quoted(file)}` : `--condition ${quoted(`${file}@${one.frameIndex || 0}`)}`);
+    if (one.use === 'CONDITION_USE_REFERENCE') put('reference', one.strength === undefined ? file : `${file}:${one.strength}`);
+    else words.push(kind === 'audio' ? `--sound ${quoted(file)}` : `--condition ${quoted(`${file}@${one.frameIndex || 0}`)}`);
   }
   if (sent.stopAfterPass) words.push('--draft');
   return words.join(' ');

@@ -4,7 +4,8 @@
 const IMAGES = [/^\x89PNG/, /^\xff\xd8\xff/, /^RIFF.{4}WEBP/s];
 const SOUNDS = [/^RIFF.{4}WAVE/s, /^fLaC/, /^ID3/, /^\xff[\xe2\xe3\xf2\xf3\xfa\xfb]/, /^.{4}ftypM4[AB]/s];
 const CLIP = /^.{4}ftyp/s;
-// { file, name, size, kind: 'image', 'video' or 'audio', data: base64, url, at: 0 to 1 of the time }, and of some { seconds, width, height }.
+// { file, name, size, kind: 'image', 'video' or 'audio', data: base64, url, at }, and of some { seconds, width, height }.
+// `at`: 0 to 1 of the time, 'all' or 'reference'.
 // `ahead` and what goes with it: uploads.js. `refine`, `rate`, `strength`: refinement.js.
 let pins = [];
 let clip = { frames: 0, rate: 0 };   // of the video that is asked for
@@ -14,7 +15,9 @@ const pinsSent = new WeakMap();     // by the condition that was made of it
 const megabytes = (bytes) => `${(bytes / 1048576).toFixed(1)} MB`;
 const takesPictures = () => Boolean(model()?.supportsConditions);
 const takesSounds = () => Boolean(model()?.ownSound);
-const isTaken = (one) => one.kind === 'audio' ? takesSounds() : takesPictures();
+const isReference = (one) => one.at === 'reference';
+const isTaken = (one) => isReference(one) ? wantsReference() : one.kind === 'audio' ? takesSounds() : takesPictures();
+const numberOf = (one) => pins.filter(isTaken).indexOf(one);  // in a request
 
 // What a file is, by its first bytes; nothing that is taken: empty.
 async function kindOf(file, place) {
@@ -77,7 +80,8 @@ async function pinOf(file, others, kind) {
   }
 }
 
-// `place`: 'first', 'middle', 'last' or 'sound'; without one the first that is free. One after the other, since each looks for what is free.
+// `place`: 'first', 'middle', 'last', 'sound' or 'reference'; without one the first that is free. One after the other, since each looks for what is free.
+const rankOf = (one) => isReference(one) ? 1 : one.kind === 'audio' ? 2 : 0;
 let pinning = Promise.resolve();
 function pin(file, place) {
   pinning = pinning.then(() => pinNow(file, place));
@@ -88,22 +92,23 @@ async function pinNow(file, place) {
     if (file.size === 0) throw new Error('is empty');
     const kind = await kindOf(file, place);
     if (place === 'sound' && kind !== 'audio') throw new Error('is no sound (WAV, FLAC, MP3, AAC in MP4)');
+    if (place === 'reference' && kind !== 'video') throw new Error('is no clip (MP4)');
     if (!kind) throw new Error('is no picture (PNG, JPEG, WebP), no clip (MP4) and no sound (WAV, FLAC, MP3, MP4)');
-    if (!isTaken({ kind })) throw new Error(`this model takes no ${kind === 'audio' ? 'sounds' : 'pictures and clips'}`);
+    if (!isTaken({ kind, at: place })) throw new Error(`this model takes no ${kind === 'audio' ? 'sounds' : 'pictures and clips'}`);
     const taken = (at) => pins.find((one) => one.at === at);
     const free = taken(0) ? taken(1) ? 'middle' : 'last' : 'first';
-    const at = kind === 'audio' ? 'all' : { middle: 0.5, last: 1 }[place || free] || 0;
+    const at = place === 'reference' ? place : kind === 'audio' ? 'all' : { middle: 0.5, last: 1 }[place || free] || 0;
     const others = pins.filter((one) => at === 0.5 || one.at !== at);
     if (others.length >= limits.maxConditions) throw new Error(`would be one more than ${limits.maxConditions}; remove one`);
     const made = { ...await pinOf(file, others, kind), at };
     for (const one of pins) if (!others.includes(one)) letGo(one);
-    pins = [...others, made].sort((a, b) => (a.kind === 'audio') - (b.kind === 'audio'));
+    pins = [...others, made].sort((a, b) => rankOf(a) - rankOf(b));
     showPins();
     if (made.ahead) sendAhead(made);
     if (!byId('prompt').value) byId('prompt').focus();
     estimateSoon();
   } catch (error) {
-    byId(byId('line-row').hidden ? 'file-error' : 'line-error').textContent = `${file.name}: ${error.message}`;
+    byId(place === 'reference' ? 'reference-file-error' : byId('line-row').hidden ? 'file-error' : 'line-error').textContent = `${file.name}: ${error.message}`;
   }
 }
 
@@ -117,7 +122,8 @@ function unpin(gone) {
   const next = pins[pins.indexOf(gone) + 1];
   pins = pins.filter((one) => one !== gone);
   showPins();
-  (next ? [...next.node.querySelectorAll('input, select, button')].find((field) => field.offsetParent) : byId(takesPictures() ? 'first-picture' : 'own-sound')).focus();
+  const beside = next && !isReference(gone) && [...next.node.querySelectorAll('input, select, button')].find((field) => field.offsetParent);
+  (beside || byId(isReference(gone) ? 'reference' : takesPictures() ? 'first-picture' : 'own-sound')).focus();
   estimateSoon();
 }
 
@@ -138,7 +144,7 @@ function frameOf(one) {
 // Without their bytes they tell an estimate enough.
 function conditions(bytes) {
   return pins.filter(isTaken).map((one) => {
-    const made = { ...bytes && one.ahead ? nameOf(one) : { [one.kind]: bytes ? one.data : '' }, ...isRefined(one) ? { use: REFINE } : { frameIndex: frameOf(one) } };
+    const made = { ...bytes && one.ahead ? nameOf(one) : { [one.kind]: bytes ? one.data : '' }, ...isReference(one) ? referenceOf(one) : isRefined(one) ? { use: REFINE } : { frameIndex: frameOf(one) } };
     if (!bytes) made.sizeBytes = String(one.size);
     pinsSent.set(made, one);
     return made;
@@ -165,6 +171,7 @@ function showPlace(one) {
   const told = one.node.querySelector('.upload');
   told.textContent = uploadText(one);
   told.classList.toggle('error', Boolean(one.problem));
+  if (isReference(one)) return;
   if (one.kind === 'audio') {
     one.node.querySelector('output').textContent = Number.isFinite(one.seconds) ? `sound, ${one.seconds.toFixed(2)} s` : 'sound';
     return;
@@ -194,7 +201,7 @@ function pictureOf(one) {
 function rangeOf(one, number) {
   const range = element('input');
   Object.assign(range, { type: 'range', min: 0, id: `pin-${number}` });
-  range.dataset.path = `conditions[${number}]`;
+  range.dataset.path = `conditions[${numberOf(one)}]`;
   range.setAttribute('aria-describedby', `pin-${number}-error`);
   range.addEventListener('input', () => {
     one.at = Number(range.value) / latents();
@@ -206,31 +213,34 @@ function rangeOf(one, number) {
 function pinNode(one, number) {
   const item = element('li');
   const label = element(one.kind === 'audio' ? 'p' : 'label');
-  label.append(element('span', one.name));
-  if (one.kind !== 'audio') label.append(rangeOf(one, number));
+  label.append(element('span', isReference(one) ? `Strength of ${one.name}` : one.name));
+  if (isReference(one)) label.append(strengthOf(one));
+  else if (one.kind !== 'audio') label.append(rangeOf(one, number));
   const remove = element('button', 'Remove');
   remove.type = 'button';
   remove.setAttribute('aria-label', `Remove ${one.name}`);
   remove.addEventListener('click', () => unpin(one));
   const error = element('p', '', 'error');
-  error.id = `pin-${number}-error`;
+  error.id = isReference(one) ? 'reference-strength-error' : `pin-${number}-error`;
   const upload = element('p', '', 'upload');
   upload.setAttribute('role', 'status');
-  item.append(pictureOf(one), label, element('output'), remove, upload, error, ...one.kind === 'video' ? [useNode(one, number)] : []);
+  item.append(pictureOf(one), label, ...isReference(one) ? [] : [element('output')], remove, upload, error, ...one.kind === 'video' && !isReference(one) ? [useNode(one, number)] : []);
   return item;
 }
 
 function showLine() {
-  for (const label of document.querySelectorAll('[data-place]')) label.hidden = !isTaken({ kind: label.dataset.place === 'sound' && 'audio' });
+  for (const label of document.querySelectorAll('#line-row [data-place]')) label.hidden = !isTaken({ kind: label.dataset.place === 'sound' && 'audio' });
   byId('line-row').hidden = !takesPictures() && !takesSounds();
   byId('line-title').textContent = `Dropped or chosen: ${[takesPictures() && 'pictures and clips', takesSounds() && 'a sound'].filter(Boolean).join(', ')}`;
 }
 
 function showPins() {
   pins.forEach((one, number) => { one.node = pinNode(one, number); });
-  byId('pins').replaceChildren(...pins.map((one) => one.node));
-  const sound = pins.findIndex((one) => one.kind === 'audio');
-  byId('own-sound').dataset.path = sound < 0 ? 'conditions' : `conditions[${sound}]`;
+  byId('references').replaceChildren(...pins.filter(isReference).map((one) => one.node));
+  byId('pins').replaceChildren(...pins.filter((one) => !isReference(one)).map((one) => one.node));
+  const pathOf = (one, none) => one && isTaken(one) ? `conditions[${numberOf(one)}]` : none;
+  byId('own-sound').dataset.path = pathOf(pins.find((one) => one.kind === 'audio'), 'conditions');
+  byId('reference').dataset.path = pathOf(pins.find(isReference), '');
   for (const one of pins) showPlace(one);
   knowLength();
 }
@@ -247,7 +257,7 @@ async function takeDropped(file, place) {
 
 // Clears the refusal of the previous file, which estimates do not.
 function clearFileErrors() {
-  for (const place of ['line-error', 'file-error']) byId(place).textContent = '';
+  for (const place of ['line-error', 'file-error', 'reference-file-error']) byId(place).textContent = '';
 }
 
 const isFile = (one) => one.kind === 'file';

@@ -99,8 +99,8 @@ function fieldOf(path, fields) {
   return fields.find((field) => field.dataset.path.split(' ').some((own) => bare === own || bare.startsWith(`${own}.`)));
 }
 
-const formFields = () => [...FIELDS.map(byId), ...document.querySelectorAll('#pins :is(input, select)'), ...document.querySelectorAll('#adapters input'), byId('own-sound'), byId('first-picture')]
-  .filter((field) => !field.closest('[data-place][hidden], #pins [hidden]'));
+const formFields = () => [...FIELDS.map(byId), ...document.querySelectorAll('#pins :is(input, select), #adapters input, #references input'), byId('reference'), byId('own-sound'), byId('first-picture')]
+  .filter((field) => !field.closest('[data-place][hidden], #pins [hidden], #reference-row[hidden]'));
 
 function clearErrors(fields = formFields(), refusal = byId('refusal')) {
   refusal.textContent = '';
@@ -116,7 +116,7 @@ function showError(error, focus, fields = formFields(), refusal = byId('refusal'
   if (showMissingFile(error)) return;
   const placed = [];
   for (const violation of error.violations || []) {
-    const field = fieldOf(violation.field, fields);
+    const field = violation.reason === 'ADAPTER_WANTS_REFERENCE' && fields.includes(byId('reference')) ? byId('reference') : fieldOf(violation.field, fields);
     if (!field) continue;
     placed.push(field);
     field.setAttribute('aria-invalid', 'true');

@@ -61,7 +61,7 @@ function useNode(one, number) {
   const use = element('select');
   use.append(new Option('as frames', ''), new Option('refined', 'refine'));
   use.addEventListener('change', () => chooseUse(one, Boolean(use.value)));
-  put('Use the clip ', use, 'use', `conditions[${number}]`);
+  put('Use the clip ', use, 'use', `conditions[${numberOf(one)}]`);
   const strength = element('input');
   Object.assign(strength, { type: 'number', step: 'any', inputMode: 'decimal', value: one.strength || '' });
   strength.addEventListener('input', () => { one.strength = strength.value; });
