@@ -176,6 +176,18 @@ TEST_F(DoorTls, RequestsThatComeEarlyAreServedInTurnAndTheEndIsSaid) {
   EXPECT_TRUE(client.was_told_of_the_end());
 }
 
+// As a browser does: all of the body first.
+TEST_F(DoorTls, ARefusedBodyIsReadToItsEndSoThatItsClientReadsWhy) {
+  ReelServer server(Setup(authority_.Issue("server")));
+  const TlsClient client(server.http_address(), authority_.root());
+  client.Send(
+      "POST /reel/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 80000000\r\n\r\n");
+  const std::string piece(1'000'000, 'a');
+  for (int i = 0; i < 80; ++i) client.Send(piece);
+  EXPECT_THAT(client.Receive(), HasSubstr("80000000 bytes, the limit is 67108864"));
+  EXPECT_TRUE(client.was_told_of_the_end());
+}
+
 TEST_F(DoorTls, AConnectionTakesOneDescriptor) {
   ReelServer server(Setup(authority_.Issue("server")));
   EXPECT_EQ(Curl(server, "/reel/v1/server").status, 0);

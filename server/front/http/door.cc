@@ -124,6 +124,7 @@ absl::Status Door::CheckBody(DoorRequest& request) const {
   if (takes == DoorTakes::kNothing) return absl::OkStatus();
   if (takes == DoorTakes::kFile) return CheckFileHead(request.head, rules_.limits.max_file_bytes);
   const BodyType type = BodyTypeOf(request.head.Find("content-type"));
+  request.files_ahead = rules_.limits.max_file_bytes > 0;
   request.most_body_bytes = type == BodyType::kJson ? kMostJsonBytes : kMostFormBytes;
   if (type == BodyType::kJson) return absl::OkStatus();
   if (takes == DoorTakes::kJson) {

@@ -29,9 +29,9 @@ namespace http = boost::beast::http;
 
 constexpr size_t kReadBytes = 4096;
 constexpr absl::Duration kHandshake = absl::Seconds(5);
-// More than a body may have, so that a client that sends one reads why it was refused.
-constexpr size_t kMostLingerBytes = 8 << 20;
-constexpr absl::Duration kLinger = absl::Seconds(2);
+// Of a connection for which there is no room: it holds a descriptor that no limit counts.
+constexpr Lingering kWithoutRoom{
+    .bytes = 8 << 20, .pause = absl::Seconds(2), .time = absl::Seconds(2)};
 
 }  // namespace
 
@@ -84,9 +84,7 @@ DoorConnection::Awaitable<void> DoorConnection::Run() {
     const bool goes_on = co_await ServeOne(std::move(head));
     if (!goes_on) break;
   }
-  if (reset_) co_return;
-  stream_.Limit(kLinger);
-  co_await stream_.Linger(kMostLingerBytes);
+  if (!reset_) co_await stream_.Linger(limits_.linger);
 }
 
 // Note: [Nothing unnamed is awaited] GCC 12 destroys some temporaries of a co_await expression
@@ -103,8 +101,7 @@ DoorConnection::Awaitable<void> DoorConnection::RunRefusal() {
   DoorReply reply =
       ErrorReply(MakeError(Reason::kQueueFull, "Too many connections are open", details));
   co_await SendReply(none, std::move(reply));
-  stream_.Limit(kLinger);
-  co_await stream_.Linger(kMostLingerBytes);
+  co_await stream_.Linger(kWithoutRoom);
 }
 
 DoorConnection::Awaitable<bool> DoorConnection::BeginTls() {
@@ -233,7 +230,7 @@ DoorConnection::Awaitable<bool> DoorConnection::ReadBody(DoorRequest& request) {
   const auto fields = std::distance(parser.get().begin(), parser.get().end());
   absl::Status wrong;
   if (code == http::error::body_limit) {
-    wrong = MakeError(Reason::kBodyTooLarge, "The body is larger than this route takes");
+    wrong = BodyTooLarge(request);
   } else if (code && stream_.late()) {
     parts_.observer.ConnectionCut(DoorCut::kBody);
     wrong = MakeError(Reason::kRequestNotReceived, "The body did not come in time");

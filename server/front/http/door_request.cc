@@ -84,6 +84,18 @@ namespace {
 
 constexpr char kAuthorization[] = "authorization";
 
+absl::Status TooLarge(const char* what, const BodyAhead& body, int64_t most_bytes) {
+  const std::string size = absl::StrCat(body.length), limit = absl::StrCat(most_bytes);
+  ErrorDetails details;
+  details.metadata = {{"limit", limit}};
+  if (body.chunked)
+    return MakeError(Reason::kBodyTooLarge, absl::StrCat(what, ": the limit is ", limit, " bytes"),
+                     details);
+  details.metadata["value"] = size;
+  return MakeError(Reason::kBodyTooLarge,
+                   absl::StrCat(what, ": ", size, " bytes, the limit is ", limit), details);
+}
+
 }  // namespace
 
 Asker AskerOf(const DoorRequest& request) {
@@ -107,12 +119,15 @@ absl::Status CheckFileHead(const DoorHead& head, int64_t most_bytes) {
                          "whose size shows at its end, is not taken"}});
   }
   if (body.length <= most_bytes) return absl::OkStatus();
-  ErrorDetails details;
-  details.metadata = {{"value", absl::StrCat(body.length)}, {"limit", absl::StrCat(most_bytes)}};
-  return MakeError(Reason::kBodyTooLarge,
-                   absl::StrCat("The file is larger than this server takes: ", body.length,
-                                " bytes, the limit is ", most_bytes),
-                   details);
+  return TooLarge("The file is larger than this server takes", body, most_bytes);
+}
+
+absl::Status BodyTooLarge(const DoorRequest& request) {
+  const char* what = request.files_ahead
+                         ? "The body is larger than this route takes; send pictures, clips and "
+                           "sounds ahead, each by POST /reel/v1/files, and name them in the request"
+                         : "The body is larger than this route takes";
+  return TooLarge(what, BodyOf(request.head), static_cast<int64_t>(request.most_body_bytes));
 }
 
 std::function<absl::Status()> StillAllowed(const DoorParts& parts, const DoorRequest& request) {

@@ -43,6 +43,7 @@ struct DoorRequest {
   std::string request_id, trace_id;
   CallerSpan caller_span;
   size_t most_body_bytes = 0;
+  bool files_ahead = false;  // what is too large for the body can be sent ahead
   std::string body;
 
   std::string_view route() const { return row == nullptr ? "none" : row->pattern; }
@@ -56,6 +57,9 @@ struct DoorParts {
   CallObserver& observer;
   JobService& jobs;
 };
+
+// Why a body is refused that is longer than `most_body_bytes`.
+absl::Status BodyTooLarge(const DoorRequest& request);
 
 Asker AskerOf(const DoorRequest& request);
 

@@ -15,6 +15,7 @@
 #include "server/front/config/address.h"
 #include "server/front/config/tls_files.h"
 #include "server/front/http/door.h"
+#include "server/front/http/lingering.h"
 #include <boost/asio/ssl/context.hpp>
 
 namespace reel::front {
@@ -45,6 +46,7 @@ struct DoorLimits {
   absl::Duration answer = absl::Seconds(10);  // to the first byte of a reply
   absl::Duration write_stall = absl::Seconds(30);
   int connections = 12'000;
+  Lingering linger;
 };
 
 // What it uses, and what outlives it.

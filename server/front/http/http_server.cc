@@ -129,7 +129,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     co_await net::async_write(stream_, buffers, Await(code));
     reply.reset();
     answered_ = true;
-    if (!code) co_await stream_.Linger(kMostDropped);
+    if (code) co_return;
+    const auto left = kExchangeTime - absl::FromChrono(std::chrono::steady_clock::now() - began_);
+    const Lingering bounds{.bytes = kMostDropped, .pause = left, .time = left};
+    co_await stream_.Linger(bounds);
   }
 
   // False: it has ended before its head.
@@ -154,6 +157,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   HttpStream stream_;
   const HttpPages& pages_;
   SharedReading& metrics_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   bool answered_ = false;
 };
 

@@ -5,7 +5,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -113,14 +115,21 @@ HttpStream::Awaitable<HttpStream::ErrorCode> HttpStream::Handshake() {
   co_return code;
 }
 
-HttpStream::Awaitable<void> HttpStream::Linger(size_t most_bytes) {
+HttpStream::Awaitable<void> HttpStream::Linger(const Lingering& bounds) {
+  const auto began = std::chrono::steady_clock::now();
+  Limit(std::min(bounds.pause, bounds.time));
   ErrorCode code;
-  // Until the client has said its last word, or anything else.
+  // Fails where the client sends on; it is told of the end all the same.
   if (tls_) co_await tls_->async_shutdown(Await(code));
   socket_.shutdown(Socket::shutdown_send, code);
-  std::array<char, 4096> piece;
+  std::array<char, 16384> piece;
   const auto room = boost::asio::buffer(piece);
-  for (size_t dropped = 0; !code && !late_ && dropped < most_bytes;) {
+  for (size_t dropped = 0; !code && !late_ && dropped < bounds.bytes;) {
+    const auto lingered = absl::FromChrono(std::chrono::steady_clock::now() - began);
+    const auto earned = absl::Seconds(dropped / bounds.bytes_per_second);
+    const absl::Duration left = bounds.time + earned - lingered;
+    if (left <= absl::ZeroDuration()) break;
+    Limit(std::min(bounds.pause, left));
     dropped += co_await socket_.async_read_some(room, Await(code));
   }
 }

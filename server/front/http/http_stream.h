@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/config/address.h"
+#include "server/front/http/lingering.h"
 #include "server/front/workers/file_descriptor.h"
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -56,9 +57,8 @@ class HttpStream {
 
   // Of an encrypted one, before all else.
   Awaitable<ErrorCode> Handshake();
-  // Tells that nothing more is said, and drops what still comes, up to so many bytes: a reset would
-  // take the last words with it.
-  Awaitable<void> Linger(size_t most_bytes);
+  // Tells that nothing more is said, and drops what still comes, in place of any other limit.
+  Awaitable<void> Linger(const Lingering& bounds);
 
   template <typename Buffers, typename Token>
   auto async_read_some(const Buffers& buffers, Token&& token) {

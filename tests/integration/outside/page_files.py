@@ -152,6 +152,16 @@ def check_bounds(page):
     assert page.evaluate("sizes.at(-1)") < 4_200_000
 
 
+def check_refused_body(page):
+    """A browser sends all of a body before it reads why it was refused: the server reads on, at the pace of the line."""
+    connection(page, bytes_per_second=4_000_000)
+    page.evaluate("window.refusals = []; upload({ file: new Blob([new Uint8Array(16000000)]), size: 16000000 }).catch((error) => refusals.push(error.message)); "
+                  "ask('/reel/v1/videos', { method: 'POST', json: { spec: { prompt: 'x'.repeat(12000000) } } }).catch((error) => refusals.push(error.message)); 0")
+    said = sorted(page.wait("refusals.length === 2 && refusals"))
+    assert said[0].startswith("The body is larger than this route takes") and said[1].startswith("The file is larger than this server takes: 16000000 bytes"), said
+    connection(page)
+
+
 def main():
     with running_server("--http", "127.0.0.1:0", config=CONFIG) as server, opened_page() as page:
         wait_until_serving(server)
@@ -163,6 +173,7 @@ def main():
         check_broken_connection(page)
         check_sound(page)
         check_bounds(page)
+        check_refused_body(page)
         assert page.evaluate("window.refused") == [] and page.errors == [], f"{page.evaluate('refused')} {page.errors}"
 
 
