@@ -87,9 +87,10 @@ class DeleteOnceFinal final : public JobListener {
   std::atomic<bool> asked_ = false;
 };
 
-absl::StatusOr<FacadeAsk> ReadAsk(const DoorRequest& request, const KnownModels& models) {
-  REEL_ASSIGN_OR_RETURN(FacadeAsk ask,
-                        ReadFacadeAsk(request.head.Find("content-type"), request.body, models));
+absl::StatusOr<FacadeAsk> ReadAsk(const DoorRequest& request, const KnownModels& models,
+                                  const model::RequestLimits& limits) {
+  REEL_ASSIGN_OR_RETURN(FacadeAsk ask, ReadFacadeAsk(request.head.Find("content-type"),
+                                                     request.body, models, limits));
   REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *ask.request.mutable_request_id()));
   return ask;
 }
@@ -203,7 +204,7 @@ absl::StatusOr<Facade::NewVideo> Facade::ReadVideo(const DoorRequest& request, b
   const auto models = parts_.jobs.Models();
   NewVideo made;
   const absl::Status read = [&]() -> absl::Status {
-    REEL_ASSIGN_OR_RETURN(FacadeAsk ask, ReadAsk(request, {models, aliases_}));
+    REEL_ASSIGN_OR_RETURN(FacadeAsk ask, ReadAsk(request, {models, aliases_}, rules_.limits));
     made.notice = std::move(ask.notice);
     REEL_ASSIGN_OR_RETURN(made.job, NewJobFrom(ask.request, AskerOf(request), rules_, models));
     made.job.bound = bound;
@@ -229,7 +230,7 @@ void Facade::Create(const DoorRequest& request, const Exchange& exchange) const 
 }
 
 void Facade::Remix(const DoorRequest& request, const Exchange& exchange) const {
-  auto ask = ReadAsk(request, {parts_.jobs.Models(), aliases_});
+  auto ask = ReadAsk(request, {parts_.jobs.Models(), aliases_}, rules_.limits);
   if (!ask.ok()) {
     parts_.observer.RequestRefused(ask.status(), true);
     return exchange->Reply(ErrorReply(ask.status()));

@@ -15,7 +15,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "kernels/base/status_macros.h"
-#include "model/content_type.h"
 #include "server/errors/error.h"
 #include "server/front/http/door_json.h"
 #include "server/front/http/facade_files.h"
@@ -284,36 +283,31 @@ std::optional<Enum> ReadWord(const char* name, const std::string& prefix, Parse 
 }
 
 // Nullopt if the request has no such file.
-absl::StatusOr<std::optional<std::string>> ReadFile(const FileField& field, const SentFields& sent,
-                                                    const FieldReader& reader) {
+absl::StatusOr<std::optional<v1::Condition>> ReadFile(const FileField& field,
+                                                      const SentFields& sent,
+                                                      const FieldReader& reader,
+                                                      FacadeFiles& files) {
   const auto file = sent.files.find(field.name);
-  if (file != sent.files.end()) return file->second;
+  if (file != sent.files.end()) return files.FromBytes(field, file->second);
   const Json* value = reader.Find(field.name);
   if (value == nullptr) return std::nullopt;
-  return BytesOfFacadeFile(field, *value);
+  return files.FromValue(field, *value);
 }
 
-// By its first bytes; the content type that is sent with it does not count.
-bool IsClip(const std::string& bytes) { return model::PictureTypeOf(bytes) == "video/mp4"; }
-
 absl::Status ReadFiles(const SentFields& sent, const std::vector<ServedModel>& models,
-                       FieldReader& reader, v1::VideoSpec& spec) {
-  REEL_ASSIGN_OR_RETURN(auto input, ReadFile(kInputReference, sent, reader));
-  if (input) {
-    v1::Condition& condition = *spec.add_conditions();
-    *(IsClip(*input) ? condition.mutable_video() : condition.mutable_image()) = *std::move(input);
-  }
-  REEL_ASSIGN_OR_RETURN(auto clip, ReadFile(kReferenceVideo, sent, reader));
+                       FacadeFiles files, FieldReader& reader, v1::VideoSpec& spec) {
+  REEL_ASSIGN_OR_RETURN(auto input, ReadFile(kInputReference, sent, reader, files));
+  if (input) *spec.add_conditions() = *std::move(input);
+  REEL_ASSIGN_OR_RETURN(auto clip, ReadFile(kReferenceVideo, sent, reader, files));
   if (!clip) return absl::OkStatus();
   const ServedModel* served = FindModel(spec.model(), models);
   if (served != nullptr && served->has_card && !served->card.takes_references) {
     reader.Violate(kReferenceVideo.name, "this model takes no reference clips; leave it out");
-  } else if (!IsClip(*clip)) {
+  } else if (clip->has_image()) {
     reader.Violate(kReferenceVideo.name, "must be a clip (MP4)");
   }
-  v1::Condition& condition = *spec.add_conditions();
-  condition.set_use(v1::CONDITION_USE_REFERENCE);
-  condition.set_video(*std::move(clip));
+  clip->set_use(v1::CONDITION_USE_REFERENCE);
+  *spec.add_conditions() = *std::move(clip);
   return absl::OkStatus();
 }
 
@@ -351,7 +345,8 @@ std::string ConditionName(std::string_view path) {
 }  // namespace
 
 absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::string_view body,
-                                        const KnownModels& models) {
+                                        const KnownModels& models,
+                                        const model::RequestLimits& limits) {
   REEL_ASSIGN_OR_RETURN(const SentFields sent, ReadFields(content_type, body));
   FieldReader reader(sent.fields);
   FacadeAsk ask;
@@ -371,7 +366,7 @@ absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::stri
     ask.request.mutable_timeout()->set_seconds(static_cast<int64_t>(nanos / 1e9));
     ask.request.mutable_timeout()->set_nanos(static_cast<int32_t>(std::fmod(nanos, 1e9)));
   }
-  REEL_RETURN_IF_ERROR(ReadFiles(sent, models.served, reader, spec));
+  REEL_RETURN_IF_ERROR(ReadFiles(sent, models.served, FacadeFiles(limits), reader, spec));
   if (!reader.violations().empty()) {
     return MakeInvalid(Reason::kInvalidRequest, reader.violations());
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/resolve.h"
 #include "reel/v1/video_service.pb.h"
 #include "server/front/jobs/job_service.h"
 
@@ -26,9 +27,11 @@ struct KnownModels {
 };
 
 // UNDECODABLE_REQUEST, NO_REMOTE_INPUT,
-// INVALID_REQUEST with the facade's own names.
+// INVALID_REQUEST with the facade's own names. `limits`: of the files in a request, and whether
+// others can be sent ahead.
 absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::string_view body,
-                                        const KnownModels& models);
+                                        const KnownModels& models,
+                                        const model::RequestLimits& limits = {});
 
 // The facade's word for a field of our requests: "spec.frame_rate" is "fps".
 std::string FacadeNameOf(std::string_view path);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of OpenAI requests that are sent as data: URLs. Other URLs are not fetched.
+// Files of OpenAI requests: data: URLs, and names of files that were sent ahead. Nothing is
+// fetched.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "absl/status/statusor.h"
+#include "model/resolve.h"
+#include "reel/v1/video.pb.h"
 
 namespace reel::front {
 
@@ -25,8 +29,22 @@ inline bool IsFacadeFile(std::string_view name) {
   return name == kInputReference.name || name == kReferenceVideo.name;
 }
 
-// The bytes of a data: URL. NO_REMOTE_INPUT: the value is no such URL; INVALID_REQUEST: it is not
-// in base64.
-absl::StatusOr<std::string> BytesOfFacadeFile(const FileField& field, const nlohmann::json& value);
+// The files of one request as its conditions.
+class FacadeFiles {
+ public:
+  // Outlived by `limits`.
+  explicit FacadeFiles(const model::RequestLimits& limits)
+      : limits_(limits), left_(limits.max_condition_bytes) {}
+
+  // A picture or a clip, by its first bytes. INVALID_REQUEST: too large, with those before it.
+  absl::StatusOr<v1::Condition> FromBytes(const FileField& field, std::string bytes);
+  // Of a data: URL, or the name of a file that was sent ahead. NO_REMOTE_INPUT: the value is
+  // neither; INVALID_REQUEST: it is not in base64, or as above.
+  absl::StatusOr<v1::Condition> FromValue(const FileField& field, const nlohmann::json& value);
+
+ private:
+  const model::RequestLimits& limits_;
+  int64_t left_;
+};
 
 }  // namespace reel::front

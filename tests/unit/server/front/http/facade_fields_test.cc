@@ -255,6 +255,48 @@ TEST(FacadeFields, AReferenceVideoIsTheClipOfAnAdapter) {
               ::testing::HasSubstr("reference_video: this model takes no reference clips"));
 }
 
+TEST(FacadeFields, FilesTooLargeForARequestAreToldTheLimitAndWhereTheyGo) {
+  std::vector<ServedModel> models = OneModel();
+  models[0].card.takes_references = true;
+  model::RequestLimits limits;
+  limits.max_condition_bytes = 30;
+  const auto refusal = [&](const std::vector<std::string>& names) {
+    std::string form = "--b\r\nContent-Disposition: form-data; name=prompt\r\n\r\nx\r\n";
+    for (const std::string& name : names) {
+      absl::StrAppend(&form, "--b\r\nContent-Disposition: form-data; name=", name,
+                      "; filename=a\r\n\r\n....ftypisom", std::string(8, 'x'), "\r\n");
+    }
+    const auto ask =
+        ReadFacadeAsk("multipart/form-data; boundary=b", form + "--b--", {models, {}}, limits);
+    EXPECT_EQ(ask.ok(), names.size() == 1 && limits.max_condition_bytes >= 20) << ask.status();
+    return std::string(ask.status().message());
+  };
+  EXPECT_EQ(refusal({"reference_video"}), "");
+  EXPECT_THAT(refusal({"reference_video", "input_reference"}),
+              ::testing::HasSubstr("reference_video: has 20 bytes; a request has room for 30"));
+  limits.max_condition_bytes = 19;
+  for (const std::string& name : {"reference_video", "input_reference"}) {
+    EXPECT_THAT(refusal({name}),
+                ::testing::HasSubstr(name + ": has 20 bytes; a request has room for 19 bytes of "
+                                            "files: send it ahead by POST /reel/v1/files"));
+  }
+  limits.max_file_bytes = 0;
+  EXPECT_THAT(refusal({"reference_video"}), ::testing::HasSubstr("files: send a smaller one"));
+}
+
+TEST(FacadeFields, FilesThatWereSentAheadAreNamed) {
+  std::vector<ServedModel> models = OneModel();
+  models[0].card.takes_references = true;
+  const auto ask = ReadFacadeAsk(
+      kFormBody, "prompt=x&input_reference=files%2Fab&reference_video=files%2Fcd", {models, {}});
+  ASSERT_TRUE(ask.ok()) << ask.status();
+  const v1::VideoSpec& spec = ask->request.spec();
+  ASSERT_EQ(spec.conditions_size(), 2);
+  EXPECT_EQ(spec.conditions(0).file(), "files/ab");
+  EXPECT_EQ(spec.conditions(1).file(), "files/cd");
+  EXPECT_EQ(spec.conditions(1).use(), v1::CONDITION_USE_REFERENCE);
+}
+
 TEST(FacadeFields, WhatCannotBeMeantIsRefusedByName) {
   struct Case {
     const char *fields, *named;
