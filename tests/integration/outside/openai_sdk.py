@@ -4,9 +4,11 @@
 
 import base64
 import hashlib
+import json
 import pathlib
 import struct
 import sys
+import urllib.request
 import zlib
 
 from server import ROOT, running_server, skip, wait_until_serving
@@ -51,6 +53,27 @@ def check_remix(client, openai, size):
     return {video.id for video in (*made, plain)}
 
 
+def check_large_files(client, openai, size, picture):
+    """What is too large for a request is refused by its size, and goes by a name that it gets beforehand."""
+    address = str(client.base_url).replace("/v1/", "/reel/v1/files")
+    with urllib.request.urlopen(urllib.request.Request(address, data=picture), timeout=30) as reply:
+        name = json.load(reply)["file"]["name"]
+    wait = {"Prefer": "wait=30"}
+    made = [client.videos.create(prompt="a red circle", size=size, extra_headers=wait, extra_body=CLIP | more, **file)
+            for more, file in (({"input_reference": name}, {}), ({}, {"input_reference": ("red.png", picture, "image/png")}))]
+    files = [client.videos.download_content(video.id).read() for video in made]
+    assert files[0] == files[1], "a picture that was sent ahead gives another video"
+    for count, status, code, said in ((3_700_000, 400, "INVALID_REQUEST", "input_reference: has 3700000 bytes; a request has room for 3670016 bytes"),
+                                      (20_000_000, 413, "BODY_TOO_LARGE", "POST /reel/v1/files")):
+        large = ("red.png", picture + bytes(count - len(picture)), "image/png")
+        try:
+            client.videos.create(prompt="x", input_reference=large)
+            raise AssertionError(f"{count} bytes were taken")
+        except openai.APIStatusError as error:
+            assert (error.status_code, error.code) == (status, code) and said in str(error), str(error)
+    return {video.id for video in made}
+
+
 def check(client, openai):
     size = "256x256"
     assert client.models.list().data[0].id == client.models.retrieve(client.models.list().data[0].id).id
@@ -77,7 +100,7 @@ def check(client, openai):
             400, "NO_REMOTE_INPUT")
     refused(openai, lambda: client.videos.retrieve("none"), 404, "VIDEO_NOT_FOUND")
     refused(openai, lambda: client.videos.create(prompt="x", extra_body={"no_such_field": 1}), 400, "INVALID_REQUEST")
-    ids |= check_remix(client, openai, size)
+    ids |= check_remix(client, openai, size) | check_large_files(client, openai, size, picture)
     for video in ids:
         assert client.videos.delete(video).deleted
     assert not client.videos.list().data
