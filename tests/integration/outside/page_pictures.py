@@ -205,8 +205,9 @@ def check_sound(page):
     choose_model(page, "humming")  # which takes no pictures
     page.wait("spec().conditions.length === 1 && document.querySelector('[data-place=first]').hidden && !document.querySelector('[data-place=sound]').hidden")
     # The sound is the first condition of the request, though the second file of the page.
-    page.evaluate("showError({ message: 'x', violations: [{ field: 'spec.conditions[0].audio', description: 'is too short' }] }, true)")
-    assert page.evaluate("[document.activeElement.id, byId('own-sound-error').textContent]") == ["own-sound", "is too short"]
+    shown = page.evaluate("showError({ message: 'x', violations: [{ field: 'spec.conditions[0].audio', description: 'is too short' }] }, true); "
+                          "[document.activeElement.id, byId('own-sound-error').textContent]")
+    assert shown == ["own-sound", "is too short"], shown
     page.evaluate("clearErrors()")
     choose_model(page, "testcard")
     page.wait("spec().conditions.length === 1 && spec().conditions[0].image && document.querySelector('[data-place=sound]').hidden")
