@@ -22,7 +22,7 @@ StreamTables Moved(const StreamTables& tables, at::Device where) {
 }  // namespace
 
 int Ltx2Generation::later_steps() const {
-  if (refined) return static_cast<int>(refined->windows_left()) * state.schedule.steps();
+  if (refined) return static_cast<int>(refined->pictures.windows_left()) * state.schedule.steps();
   return goes_on() ? second_pass->schedule.steps() : 0;
 }
 

@@ -166,7 +166,7 @@ class Ltx2Pipeline final : public FamilyPipeline {
     const DiffusionDecoder& decoder = *model_->diffusion_decoder;
     if (mine.refined) {
       LatentShape clip = mine.sizes.video;
-      clip.frames = mine.refined->windows.back().end;
+      clip.frames = mine.refined->pictures.size();
       const at::Generator own =
           at::detail::createCPUGenerator(mine.spec.seed.value_or(0) + kDecodeSeed);
       return decoder.Decode(ops, RefinedSource(*model_, mine),

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/bridge/random.h"
 #include "model/bridge/upload.h"
@@ -19,84 +18,23 @@
 namespace reel::model::ltx2 {
 namespace {
 
-// The autoencoder takes about five seconds at a time, behind so many latents that are encoded again
-// and dropped: it looks back.
-constexpr int64_t kPieceLatents = 16, kLatentsBefore = 4;
 constexpr int64_t kInTime = 2;
 
-absl::Status CheckPixels(const GenerationSpec& spec, const ModelCard& card) {
-  const Condition& clip = *RefinedClipOf(spec);
-  const FileSize size = RefinedClipSize(spec, card);
-  if (clip.pixels == nullptr || clip.pixels->num_frames < 1) {
-    return absl::InvalidArgumentError("a clip to refine has no decoded pixels");
-  }
-  const ConditionPixels& pixels = *clip.pixels;
-  const auto bytes = static_cast<size_t>(pixels.width) * static_cast<size_t>(pixels.height) * 3 *
-                     static_cast<size_t>(pixels.num_frames);
-  if (pixels.width == size.width && pixels.height == size.height && pixels.rgb.size() == bytes) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("a clip to refine is ", pixels.width, "x", pixels.height,
-                   " pixels after scaling, the first pass ", size.width, "x", size.height));
-}
-
-int64_t LatentsIn(const std::vector<at::Tensor>& pieces) {
-  int64_t latents = 0;
-  for (const at::Tensor& piece : pieces) latents += piece.size(kInTime);
-  return latents;
-}
-
-at::Tensor Part(const at::Tensor& values, int64_t begin, int64_t end, at::Device device) {
-  return Upload(values.slice(kInTime, begin, end), device);
-}
-
-// A copy of the whole clip's latents with those of a window in their place.
-at::Tensor With(const at::Tensor& whole, const Stretch& place, const at::Tensor& window) {
-  at::Tensor copy = whole.clone();
-  copy.slice(kInTime, place.begin, place.end).copy_(window);
-  return copy;
+at::Tensor WindowPictures(const Ltx2Generation& mine) {
+  return UnpackLatents(mine.state.latents.video, mine.sizes.video);
 }
 
 // The clip once its window is done.
 RefinedClip NextWindow(const Ltx2Generation& mine) {
   RefinedClip clip = *mine.refined;
-  clip.pictures = RefinedPictures(mine);
   clip.sound = RefinedSound(mine);
-  clip.pictures_made = clip.windows[clip.window].end;
-  clip.sound_made = std::max(clip.sound_made, clip.sound_windows[clip.window].end);
-  ++clip.window;
+  clip.sound_made = std::max(clip.sound_made, clip.sound_place().end);
+  clip.pictures = BehindWindow(clip.pictures, WindowPictures(mine));
   return clip;
 }
 
-// A latent that no later window changes, from those that are done or from the current window.
-at::Tensor LatentThatStays(const Ltx2Generation& mine, int64_t index) {
-  const RefinedClip& clip = *mine.refined;
-  if (index < clip.pictures_made) return clip.pictures.narrow(kInTime, index, 1);
-  return UnpackLatents(mine.state.latents.video, mine.sizes.video)
-      .narrow(kInTime, index - clip.windows[clip.window].begin, 1);
-}
-
-class LatentsThatCome final : public FrameSource {
- public:
-  LatentsThatCome(const Ltx2Model& model, const Ltx2Generation& mine)
-      : model_(model), mine_(mine) {}
-
-  Frames Next(const Ops&) override {
-    if (next_ == LatentsThatStay(mine_)) return {};
-    const at::Tensor latents = Upload(LatentThatStays(mine_, next_++), model_.device);
-    return {model_.statistics.Denormalize(latents).to(model_.dtype),
-            next_ == mine_.refined->windows.back().end};
-  }
-
- private:
-  const Ltx2Model& model_;
-  const Ltx2Generation& mine_;
-  int64_t next_ = 0;
-};
-
 std::vector<HeldPiece> HeldSound(const RefinedClip& clip) {
-  const Stretch& place = clip.sound_windows[clip.window];
+  const Stretch& place = clip.sound_place();
   const int64_t end = std::min(clip.sound_made, place.end);
   if (end <= place.begin) return {};
   return {{clip.sound.slice(kInTime, place.begin, end), 0}};
@@ -111,15 +49,13 @@ absl::Status PlanRefinement(const Ltx2Model& model, const ModelCard& card,
   if (!model.upsampler.has_value() || timesteps.empty()) {
     return absl::FailedPreconditionError("the model has no latent upsampler to refine a clip with");
   }
-  REEL_RETURN_IF_ERROR(CheckPixels(spec, card));
-  REEL_ASSIGN_OR_RETURN(mine.state.schedule, GivenSigmaSchedule(SchedulerConfig(), timesteps));
   const Condition& source = *RefinedClipOf(spec);
   RefinedClip clip;
-  clip.pixels = source.pixels;
+  REEL_ASSIGN_OR_RETURN(clip.pictures, PlanWindows(spec, card));
+  REEL_ASSIGN_OR_RETURN(mine.state.schedule, GivenSigmaSchedule(SchedulerConfig(), timesteps));
   clip.carried_sound = source.carried_sound;
-  clip.windows = RefinementWindows(spec, card);
   const double per_frame = model.transformer.config().latents_per_second() / spec.frame_rate;
-  for (const Stretch& each : clip.windows) {
+  for (const Stretch& each : clip.pictures.windows) {
     const auto frames = static_cast<double>(each.begin * card.temporal_multiple);
     const int64_t begin = std::llround(frames * per_frame);
     clip.sound_windows.push_back({begin, begin + window.audio});
@@ -134,50 +70,47 @@ absl::Status PlanRefinement(const Ltx2Model& model, const ModelCard& card,
 
 bool EncodeRefined(const Ops& ops, const Ltx2Model& model, Ltx2Generation& mine) {
   RefinedClip& clip = *mine.refined;
-  if (clip.pictures.defined()) return true;
-  const int64_t all = clip.windows.back().end, done = LatentsIn(clip.encoded);
-  if (done < all) {
-    const int64_t first = std::max<int64_t>(done - kLatentsBefore, 0);
-    const int64_t last = std::min(done + kPieceLatents, all) - 1;
-    const int64_t each = model.vae_config.temporal_compression;
+  ClipInWindows& pictures = clip.pictures;
+  if (pictures.latents.defined()) return true;
+  const auto encode = [&](int64_t first, int64_t count) {
     PictureCondition piece;
-    piece.pixels = FramesOf(*clip.pixels, first * each, (last - first) * each + 1, model.dtype);
-    const EncodedCondition encoded = EncodeCondition(ops, model, piece, Mode::kCondition);
-    clip.encoded.push_back(encoded.latents.slice(kInTime, done - first));
+    piece.pixels = FramesOf(*pictures.pixels, first, count, model.dtype);
+    return EncodeCondition(ops, model, piece, Mode::kCondition).latents;
+  };
+  if (EncodeNextPiece(pictures, model.vae_config.temporal_compression, encode)) {
     return false;
   }
   for (const HeldPiece& piece : mine.held.sound) clip.sound_made = piece.values.size(kInTime);
   PutPieces(mine.held.sound, clip.sound);
   clip.knows_sound = clip.carried_sound != nullptr || clip.sound_made >= clip.sound.size(kInTime);
-  clip.pictures =
-      UpsampleLatents(ops, *model.upsampler, model.statistics, {}, at::cat(clip.encoded, kInTime))
-          .cpu();
+  TakeLatents(pictures, UpsampleLatents(ops, *model.upsampler, model.statistics, {},
+                                        at::cat(pictures.encoded, kInTime)));
   mine.held.sound.clear();
-  clip.encoded.clear();
-  clip.pixels.reset();
   return false;
 }
 
 void BeginWindow(const Ltx2Model& model, Ltx2Generation& mine) {
   RefinedClip clip = mine.ready ? NextWindow(mine) : *mine.refined;
-  const Stretch& place = clip.windows[clip.window];
-  const Stretch& heard = clip.sound_windows[clip.window];
+  const ClipInWindows& pictures = clip.pictures;
+  const Stretch& place = pictures.place();
+  const Stretch& heard = clip.sound_place();
   at::Generator generator = mine.generator.clone();
   const double sigma = mine.state.schedule.sigmas[0];
   const auto noise_like = [&](const at::Tensor& tokens) {
     return DrawNormal(tokens.sizes(), generator, tokens.options());
   };
   std::vector<EncodedCondition> held;
-  if (clip.pictures_made > place.begin) {
-    held.push_back({.latents = Part(clip.pictures, place.begin, clip.pictures_made, model.device),
-                    .is_picture = false});
+  if (pictures.made > place.begin) {
+    held.push_back(
+        {.latents = UploadPart(pictures.latents, place.begin, pictures.made, model.device),
+         .is_picture = false});
   }
   const PinnedClip pinned =
       PinnedBy(held, model.transformer.config(), mine.sizes.video, mine.spec.frame_rate,
-               PackLatents(Part(clip.pictures, place.begin, place.end, model.device)));
+               PackLatents(UploadPart(pictures.latents, place.begin, place.end, model.device)));
   DenoiseState next = mine.state;
   next.latents.video = pinned.Noised(noise_like(pinned.tokens), sigma);
-  const at::Tensor sound = PackAudio(Part(clip.sound, heard.begin, heard.end, model.device));
+  const at::Tensor sound = PackAudio(UploadPart(clip.sound, heard.begin, heard.end, model.device));
   next.latents.audio = Noised(sound, noise_like(sound), sigma);
   HoldSound(HeldSound(clip), next);
   next.pins = pinned.pins;
@@ -190,33 +123,35 @@ void BeginWindow(const Ltx2Model& model, Ltx2Generation& mine) {
 }
 
 at::Tensor RefinedPictures(const Ltx2Generation& mine) {
-  const RefinedClip& clip = *mine.refined;
-  return With(clip.pictures, clip.windows[clip.window],
-              UnpackLatents(mine.state.latents.video, mine.sizes.video));
+  const ClipInWindows& clip = mine.refined->pictures;
+  return WithPart(clip.latents, clip.place(), WindowPictures(mine));
 }
 
 at::Tensor RefinedMiddle(const Ltx2Generation& mine) {
-  const RefinedClip& clip = *mine.refined;
-  const Stretch& place = clip.windows[clip.window];
-  const int64_t middle = clip.pictures.size(kInTime) / 2;
-  if (middle < place.begin || middle >= place.end) return clip.pictures.narrow(kInTime, middle, 1);
-  return UnpackLatents(mine.state.latents.video, mine.sizes.video)
-      .narrow(kInTime, middle - place.begin, 1);
+  const ClipInWindows& clip = mine.refined->pictures;
+  return LatentAt(clip, clip.size() / 2, WindowPictures(mine));
 }
 
 int64_t LatentsThatStay(const Ltx2Generation& mine) {
-  const RefinedClip& clip = *mine.refined;
-  return mine.ready && mine.state.is_done() ? clip.windows[clip.window].end : clip.pictures_made;
+  return LatentsThatStay(mine.refined->pictures, mine.ready && mine.state.is_done());
 }
 
 FrameSourcePtr RefinedSource(const Ltx2Model& model, const Ltx2Generation& mine) {
-  return std::make_unique<LatentsThatCome>(model, mine);
+  return SourceOf(
+      {.all = mine.refined->pictures.size(),
+       .that_stay = [&mine] { return LatentsThatStay(mine); },
+       .decodable =
+           [&model, &mine](int64_t index) {
+             const at::Tensor latent =
+                 LatentAt(mine.refined->pictures, index, WindowPictures(mine));
+             return model.statistics.Denormalize(Upload(latent, model.device)).to(model.dtype);
+           }});
 }
 
 at::Tensor RefinedSound(const Ltx2Generation& mine) {
   const RefinedClip& clip = *mine.refined;
-  return With(clip.sound, clip.sound_windows[clip.window],
-              UnpackAudio(mine.state.latents.audio, mine.sizes.mel_bins));
+  return WithPart(clip.sound, clip.sound_place(),
+                  UnpackAudio(mine.state.latents.audio, mine.sizes.mel_bins));
 }
 
 }  // namespace reel::model::ltx2

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "model/bridge/ops.h"
+#include "model/family/clip_in_windows.h"
 #include "model/frames/frame_source.h"
 #include "model/generation_spec.h"
 #include "model/held_stretch.h"
@@ -22,19 +23,15 @@ class Ltx2Generation;
 
 // On the host.
 struct RefinedClip {
-  std::shared_ptr<const ConditionPixels> pixels;        // until they are encoded
+  ClipInWindows pictures;
   std::shared_ptr<const ConditionSound> carried_sound;  // null: the film has the model's
-  std::vector<Stretch> windows;                         // of latent frames, and of sound
-  std::vector<Stretch> sound_windows;
-  size_t window = 0;  // that is under way
-  std::vector<at::Tensor> encoded;
-  // [1, C, F, h, w] and [1, C, A, bins], normalised. So many of their first latents are made or
-  // held, and stay.
-  at::Tensor pictures, sound;
-  int64_t pictures_made = 0, sound_made = 0;
+  std::vector<Stretch> sound_windows;                   // of latents
+  // [1, C, A, bins], normalised. So many of its first latents are made or held, and stay.
+  at::Tensor sound;
+  int64_t sound_made = 0;
   bool knows_sound = false;  // the model makes none of the film's sound
 
-  size_t windows_left() const { return windows.size() - window - 1; }
+  const Stretch& sound_place() const { return sound_windows[pictures.window]; }
 };
 
 // Sets the sizes and the schedule of the generation, and what it refines, from a resolved request
