@@ -28,18 +28,21 @@ LatentShape ShapeOf(PictureSize size, int num_frames) {
   return {(num_frames - 1) / kTemporal + 1, size.height / kSpatial, size.width / kSpatial};
 }
 
-// Of the condition pipeline.
+at::Generator GeneratorOf(const GenerationSpec& spec) {
+  return at::detail::createCPUGenerator(spec.seed.value_or(0) & 0xffffffffu);
+}
+
+}  // namespace
+
 ClipPlaces PlacesOf(double frame_rate) {
   return {kTemporal, [frame_rate](const LatentShape& shape, int64_t frame_index) {
             return CausalCoordinates(shape, frame_rate, frame_index);
           }};
 }
 
-at::Generator GeneratorOf(const GenerationSpec& spec) {
-  return at::detail::createCPUGenerator(spec.seed.value_or(0) & 0xffffffffu);
+RopeTable RopeOf(const LtxModel& model, const ClipTokens& tokens) {
+  return MakeRopeTable(tokens.coordinates, model.transformer.config().width()).To(model.device);
 }
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
     const GenerationSpec& spec) const {
@@ -228,14 +231,10 @@ void EncodeStage::FinishTokens(LtxGeneration& mine, const Ops& ops) const {
   if (!tokens.coordinates.defined()) {
     tokens.coordinates = PlainCoordinates(state.shape, mine.spec.frame_rate);
   }
-  state.rope = RopeOf(tokens);
+  state.rope = RopeOf(model_, tokens);
   mine.planned_tokens = tokens.x.size(1);
   mine.conditions.clear();  // their pixels are in the tokens now
   mine.ready = true;
-}
-
-RopeTable EncodeStage::RopeOf(const ClipTokens& tokens) const {
-  return MakeRopeTable(tokens.coordinates, model_.transformer.config().width()).To(model_.device);
 }
 
 absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const {
@@ -260,7 +259,7 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
     building.Add(Encode(ops, condition, next.generator), next.generator);
   }
   next.tokens = building.Finish();
-  next.rope = RopeOf(next.tokens);
+  next.rope = RopeOf(model_, next.tokens);
   next.adapters = InNextPass(mine.state.adapters);
   if (mine.embeddings.defined()) {
     next.text = Prepared(ops, next.adapters, mine.embeddings, mine.text_mask);

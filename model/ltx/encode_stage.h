@@ -15,6 +15,11 @@
 
 namespace reel::model::ltx {
 
+// Where the condition pipeline places latents.
+ClipPlaces PlacesOf(double frame_rate);
+// On the model's device.
+RopeTable RopeOf(const LtxModel& model, const ClipTokens& tokens);
+
 // Borrows the model for the time of a call; throws what libtorch throws.
 class EncodeStage {
  public:
@@ -48,7 +53,6 @@ class EncodeStage {
   void FinishTokens(LtxGeneration& generation, const Ops& ops) const;
   // The second pass, from the first that was restored.
   absl::Status GoOn(LtxGeneration& generation, const Ops& ops) const;
-  RopeTable RopeOf(const ClipTokens& tokens) const;
   // A sample of what the autoencoder says of `pixels`, drawn from `generator`, not normalised.
   at::Tensor Sample(const Ops& ops, const at::Tensor& pixels, at::Generator& generator) const;
   EncodedCondition Encode(const Ops& ops, const PictureCondition& condition,

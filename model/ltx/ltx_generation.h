@@ -60,7 +60,7 @@ class LtxGeneration final : public FamilyGeneration {
   size_t conditions_done = 0;
   std::optional<ConditionTokens> building;
 
-  at::Tensor decode_noise;  // [1, C, F, h, w] on the host, from the last step to the decode
+  at::Tensor decode_noise;  // [1, C, F, h, w] on the host, from the last step on
 };
 
 }  // namespace reel::model::ltx

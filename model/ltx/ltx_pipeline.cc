@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/bridge/framework_facts.h"
-#include "model/bridge/random.h"
 #include "model/bridge/step_reuse.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
@@ -18,6 +17,7 @@
 #include "model/fit_model.h"
 #include "model/frames/later_frames.h"
 #include "model/frames/vae_tiles.h"
+#include "model/ltx/decode_noise.h"
 #include "model/ltx/denoiser.h"
 #include "model/ltx/encode_stage.h"
 #include "model/ltx/ltx_card.h"
@@ -151,16 +151,12 @@ class LtxPipeline final : public FamilyPipeline {
     return states;
   }
 
-  void AfterLastStep(FamilyGeneration& generation) override { DrawDecodeNoise(Mine(generation)); }
-
   // Nothing else draws between the last step and the decode, so that its place in the order is the
   // same.
-  void DrawDecodeNoise(LtxGeneration& mine) const {
+  void AfterLastStep(FamilyGeneration& generation) override {
+    LtxGeneration& mine = Mine(generation);
     if (!model_->decoder.is_conditioned() || mine.decode_noise.defined()) return;
-    const LatentShape& shape = mine.state.shape;
-    mine.decode_noise =
-        DrawNormal({1, model_->vae_config.latent_channels, shape.frames, shape.height, shape.width},
-                   mine.state.generator, at::dtype(model_->dtype));
+    mine.decode_noise = DrawDecodeNoise(*model_, mine.state.shape, mine.state.generator);
     PutPieces(mine.held.decode_noise, mine.decode_noise);
   }
 
@@ -180,14 +176,13 @@ class LtxPipeline final : public FamilyPipeline {
     DenoiseState& state = mine.state;
     const HeldLatents& held = mine.held;
     const at::Tensor whole = Behind(held.before, state.Latents());
-    at::Tensor latents = model_->statistics.Denormalize(whole).to(model_->dtype);
-    const double time = mine.spec.decode_timestep.value_or(0);
+    at::Tensor noise;
     if (model_->decoder.is_conditioned()) {
-      DrawDecodeNoise(mine);
-      const at::Tensor noise =
-          Behind(held.noise_before, std::exchange(mine.decode_noise, {})).to(latents.device());
-      latents = Noised(latents, noise, mine.spec.decode_noise_scale.value_or(time));
+      AfterLastStep(mine);
+      noise = Behind(held.noise_before, mine.decode_noise);
     }
+    const at::Tensor latents = Decodable(*model_, mine.spec, whole, noise);
+    const double time = mine.spec.decode_timestep.value_or(0);
     const DecodePieces pieces = PiecesOf(state.shape);
     const VaeConfig& vae = model_->vae_config;
     const int64_t unseen = (whole.size(2) - state.shape.frames) * kTemporal;
