@@ -10,24 +10,6 @@
 
 namespace reel::model::ltx2 {
 
-std::shared_ptr<ConditionPixels> Drifting(int frames, int width, int height) {
-  auto pixels = std::make_shared<ConditionPixels>();
-  pixels->width = width;
-  pixels->height = height;
-  pixels->num_frames = frames;
-  for (int f = 0; f < frames; ++f) {
-    for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) {
-        for (const double turn : {0.0, 2.1, 4.2}) {
-          const double value = std::sin(0.05 * x + 0.03 * y + 0.04 * f + turn);
-          pixels->rgb.push_back(static_cast<uint8_t>(127.5 + 120 * value));
-        }
-      }
-    }
-  }
-  return pixels;
-}
-
 std::shared_ptr<const ConditionSound> ToneOf(SoundFormat format, double seconds, double hertz) {
   auto sound = std::make_shared<ConditionSound>();
   sound->format = format;
@@ -38,11 +20,6 @@ std::shared_ptr<const ConditionSound> ToneOf(SoundFormat format, double seconds,
     sound->interleaved.insert(sound->interleaved.end(), 2, sample);
   }
   return sound;
-}
-
-double DecibelsOf(const at::Tensor& a, const at::Tensor& b) {
-  const double span = (b.max() - b.min()).item<double>();
-  return 20 * std::log10(span) - 10 * std::log10((a - b).square().mean().item<double>());
 }
 
 void PrintTo(const RefinedCase& one, std::ostream* out) { *out << one.name; }

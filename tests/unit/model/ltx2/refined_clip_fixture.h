@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "model/ltx2/ltx2_model.h"
+#include "tests/unit/model/family/drifting_clip.h"
 #include "tests/unit/model/ltx2/film.h"
 
 namespace reel::model::ltx2 {
@@ -17,11 +18,12 @@ namespace reel::model::ltx2 {
 inline constexpr int kFilmWidth = 192, kFilmHeight = 128;
 inline constexpr int kOfALatent = 24;  // tokens of a latent frame
 
-// Colours that drift, so that neighbours are alike as in a film.
-std::shared_ptr<ConditionPixels> Drifting(int frames, int width = kFilmWidth / 2,
-                                          int height = kFilmHeight / 2);
+// By default of the size that such a film is refined from.
+inline std::shared_ptr<ConditionPixels> Drifting(int frames, int width = kFilmWidth / 2,
+                                                 int height = kFilmHeight / 2) {
+  return DriftingClip(frames, width, height);
+}
 std::shared_ptr<const ConditionSound> ToneOf(SoundFormat format, double seconds, double hertz);
-double DecibelsOf(const at::Tensor& a, const at::Tensor& b);
 
 struct RefinedCase {
   const char *name, *variant, *preset;
