@@ -127,8 +127,9 @@ std::vector<double> RefinementTimesteps(const GenerationSpec& resolved, const Mo
   const double first = resolved.denoise_strength ? *resolved.denoise_strength * kTimestepsOfNoise
                                                  : pass->timesteps.front();
   std::vector<double> timesteps = {first};
+  // As schedules compare them: the way over a strength may round the first one.
   for (const double timestep : pass->timesteps) {
-    if (timestep < first) timesteps.push_back(timestep);
+    if (static_cast<float>(timestep) < static_cast<float>(first)) timesteps.push_back(timestep);
   }
   return timesteps;
 }

@@ -9,7 +9,9 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/random.h"
 #include "model/bridge/row_ops.h"
+#include "model/ltx/refined_clip.h"
 #include "model/ltx/request_conditions.h"
+#include "model/refinement.h"
 #include "model/text/text_notices.h"
 
 namespace reel::model::ltx {
@@ -28,11 +30,11 @@ LatentShape ShapeOf(PictureSize size, int num_frames) {
   return {(num_frames - 1) / kTemporal + 1, size.height / kSpatial, size.width / kSpatial};
 }
 
+}  // namespace
+
 at::Generator GeneratorOf(const GenerationSpec& spec) {
   return at::detail::createCPUGenerator(spec.seed.value_or(0) & 0xffffffffu);
 }
-
-}  // namespace
 
 ClipPlaces PlacesOf(double frame_rate) {
   return {kTemporal, [frame_rate](const LatentShape& shape, int64_t frame_index) {
@@ -52,21 +54,16 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
         "the model cannot make a video of this size: ", spec.width, "x", spec.height, ", ",
         spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
   }
-  const Recipe recipe = RecipeOf(spec);
-  const bool once = !recipe.second_pass.has_value() || spec.stop_after_pass.has_value();
+  // A second pass encodes the pictures anew.
+  const bool once = !RecipeOf(spec).second_pass.has_value() || spec.stop_after_pass.has_value() ||
+                    RefinedClipOf(spec) != nullptr;
   auto mine = std::make_unique<LtxGeneration>(once ? WithoutPixels(spec) : spec, model_.device);
   DenoiseState& state = mine->state;
-  REEL_ASSIGN_OR_RETURN(const PictureSize size, PlanPasses(recipe, *mine));
-  state.shape = ShapeOf(size, spec.num_frames);
-  REEL_ASSIGN_OR_RETURN(state.schedule, ScheduleOf(spec, model_.scheduler, state));
-  REEL_ASSIGN_OR_RETURN(mine->conditions, ConditionsOf(spec, size, kTemporal, model_.dtype));
-  if (state.mode == Mode::kCondition) {
-    state.first_step = FirstStep(state.schedule.steps(), spec.denoise_strength.value_or(1));
-  }
-  state.step = state.first_step;
-  state.guidance = recipe.guidance;
   // Latents of a source stay as they are.
   state.condition_noise = spec.holds_latents() ? 0 : spec.image_condition_noise_scale.value_or(0);
+  REEL_RETURN_IF_ERROR(RefinedClipOf(spec) == nullptr ? PlanClip(spec, *mine)
+                                                      : PlanRefinement(model_, card_, spec, *mine));
+  state.step = state.first_step;
   state.cache = StepCache({.threshold = spec.cache.threshold.value_or(kCacheThreshold),
                            .most_reused = spec.cache.most_reused.value_or(kCacheMostReused)});
   state.stochastic = model_.scheduler.stochastic_sampling;
@@ -74,6 +71,20 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
   state.other_generator = GeneratorOf(spec);
   mine->planned_tokens = state.shape.tokens();
   return mine;
+}
+
+absl::Status EncodeStage::PlanClip(const GenerationSpec& spec, LtxGeneration& mine) const {
+  const Recipe recipe = RecipeOf(spec);
+  DenoiseState& state = mine.state;
+  REEL_ASSIGN_OR_RETURN(const PictureSize size, PlanPasses(recipe, mine));
+  state.shape = ShapeOf(size, spec.num_frames);
+  REEL_ASSIGN_OR_RETURN(state.schedule, ScheduleOf(spec, model_.scheduler, state));
+  REEL_ASSIGN_OR_RETURN(mine.conditions, ConditionsOf(spec, size, kTemporal, model_.dtype));
+  if (state.mode == Mode::kCondition) {
+    state.first_step = FirstStep(state.schedule.steps(), spec.denoise_strength.value_or(1));
+  }
+  state.guidance = recipe.guidance;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
@@ -92,10 +103,10 @@ absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
   REEL_ASSIGN_OR_RETURN(mine.second_pass,
                         PlanSecondPass(*recipe.second_pass, model_.scheduler, first, frames));
   const int64_t tokens = mine.second_pass->shape.tokens();
-  if (tokens <= max_tokens_) return first;
+  if (tokens <= card_.limits.max_latent_tokens) return first;
   return absl::InvalidArgumentError(
       absl::StrCat("the second pass has too many latent tokens: ", tokens, ", the limit is ",
-                   max_tokens_, "; choose a smaller size or fewer frames"));
+                   card_.limits.max_latent_tokens, "; choose a smaller size or fewer frames"));
 }
 
 absl::Status EncodeStage::Hold(LtxGeneration& mine, const PassState& source) const {
@@ -143,6 +154,12 @@ absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
   if (!mine.has_adapters && !mine.spec.adapters.empty()) return Adapters(mine);
   if (!mine.has_text) return Text(mine, ops);
   if (mine.made.has_value()) return GoOn(mine, ops);
+  if (mine.refined.has_value() && !mine.ready) {
+    if (!EncodeRefined(ops, model_, mine)) return absl::OkStatus();
+    BeginWindow(model_, mine);
+    mine.ready = true;
+    return absl::OkStatus();
+  }
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
     at::Generator& generator = mine.state.generator;
     mine.building->Add(Encode(ops, mine.conditions[mine.conditions_done++], generator), generator);
@@ -195,7 +212,7 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
     mine.text_mask = mask;
   }
   mine.has_text = true;
-  if (masked && !mine.made.has_value()) {
+  if (masked && !mine.made.has_value() && !mine.refined.has_value()) {
     mine.building.emplace(state.shape,
                           DrawNoise(state.shape, channels(), state.generator, model_.device),
                           PlacesOf(mine.spec.frame_rate));

@@ -15,16 +15,17 @@
 
 namespace reel::model::ltx {
 
+// At the beginning of what the request's seed draws.
+at::Generator GeneratorOf(const GenerationSpec& spec);
 // Where the condition pipeline places latents.
 ClipPlaces PlacesOf(double frame_rate);
 // On the model's device.
 RopeTable RopeOf(const LtxModel& model, const ClipTokens& tokens);
 
-// Borrows the model for the time of a call; throws what libtorch throws.
+// Borrows model and card for the time of a call; throws what libtorch throws.
 class EncodeStage {
  public:
-  EncodeStage(LtxModel& model, int64_t max_latent_tokens)
-      : model_(model), max_tokens_(max_latent_tokens) {}
+  EncodeStage(LtxModel& model, const ModelCard& card) : model_(model), card_(card) {}
 
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
@@ -35,7 +36,7 @@ class EncodeStage {
 
   // One bounded piece: the adapters, the texts, or a condition, or the tokens, which make it ready;
   // for the first generation in 8 bits the weights for it. A promotion begins its second pass in
-  // place of conditions and tokens.
+  // place of conditions and tokens, and so does a refinement, whose clip is encoded in pieces.
   absl::Status Next(LtxGeneration& generation, const Ops& ops) const;
 
   // The first pass's latents, upsampled and noised, and the conditions once more at the new size.
@@ -43,6 +44,8 @@ class EncodeStage {
   absl::Status SecondPass(LtxGeneration& generation, const Ops& ops) const;
 
  private:
+  // Size, schedule and guidance of the first pass, and its conditions; of a refinement its windows.
+  absl::Status PlanClip(const GenerationSpec& spec, LtxGeneration& generation) const;
   // Which pipeline makes it, and in which passes; the size of the first of them.
   absl::StatusOr<PictureSize> PlanPasses(const Recipe& recipe, LtxGeneration& generation) const;
   absl::Status Adapters(LtxGeneration& generation) const;
@@ -60,7 +63,7 @@ class EncodeStage {
   int64_t channels() const;
 
   LtxModel& model_;
-  const int64_t max_tokens_;
+  const ModelCard& card_;
 };
 
 }  // namespace reel::model::ltx

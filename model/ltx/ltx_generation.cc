@@ -3,6 +3,22 @@
 
 namespace reel::model::ltx {
 
+int LtxGeneration::later_steps() const {
+  if (refined) return static_cast<int>(refined->windows_left()) * pass().all;
+  return goes_on() ? second_pass->steps() : 0;
+}
+
+int64_t LtxGeneration::latents_that_stay() const {
+  if (!refined || decodes_whole) return 0;
+  const PassSteps window = pass();
+  return LatentsThatStay(*refined, ready && window.done == window.all);
+}
+
+at::Tensor LtxGeneration::PictureLatents() const {
+  if (!refined) return state.Latents();
+  return WithPart(refined->latents, refined->place(), state.Latents()).to(device);
+}
+
 int64_t LtxGeneration::rows() const {
   const bool first_is_over = made.has_value() || (ready && state.step == state.schedule.steps());
   if (!first_is_over || !goes_on()) {

@@ -10,6 +10,7 @@
 
 #include "model/conditions/condition_pictures.h"
 #include "model/conditions/condition_tokens.h"
+#include "model/family/clip_in_windows.h"
 #include "model/family/family_generation.h"
 #include "model/family/held_latents.h"
 #include "model/family/made_passes.h"
@@ -25,13 +26,14 @@ class LtxGeneration final : public FamilyGeneration {
       : FamilyGeneration(std::move(resolved), model_device) {}
 
   PassSteps pass() const override { return state.pass(); }
-  int later_steps() const override { return goes_on() ? second_pass->steps() : 0; }
+  int later_steps() const override;
   int64_t rows() const override;
   TextFacts text_facts() const override { return texts; }
   int64_t adapter_ranks() const override { return RanksOf(state.adapters); }
   int reused_steps() const override { return state.cache.reused_steps(); }
   FiniteCheck CheckLatents() const override { return {{state.tokens.x}, step()}; }
-  at::Tensor PictureLatents() const override { return state.Latents(); }
+  int64_t latents_that_stay() const override;
+  at::Tensor PictureLatents() const override;
   at::Tensor DecodeNoise() const override { return decode_noise; }
   std::map<std::string, at::Generator> generators() const override {
     return {{kOtherGenerator, state.other_generator}};
@@ -46,6 +48,8 @@ class LtxGeneration final : public FamilyGeneration {
   DenoiseState state;                      // of the pass that is under way
   std::optional<PlannedPass> second_pass;  // until it begins; of a draft only planned
   std::optional<MadePasses> made;          // of a promotion: the first pass, until it is taken
+  std::optional<ClipInWindows> refined;    // in place of all that
+  bool decodes_whole = false;              // it can only be decoded once all latents are there
   HeldLatents held;                        // of an extension or a retake
   int64_t planned_tokens = 0;              // what `state.tokens` will hold
 
@@ -60,7 +64,8 @@ class LtxGeneration final : public FamilyGeneration {
   size_t conditions_done = 0;
   std::optional<ConditionTokens> building;
 
-  at::Tensor decode_noise;  // [1, C, F, h, w] on the host, from the last step on
+  // [1, C, F, h, w] on the host: from the last step on, of a refined clip from its first window on.
+  at::Tensor decode_noise;
 };
 
 }  // namespace reel::model::ltx

@@ -23,6 +23,7 @@
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
+#include "model/ltx/refined_clip.h"
 #include "model/ltx/step_groups.h"
 #include "model/vae/group_decode.h"
 
@@ -109,7 +110,9 @@ class LtxPipeline final : public FamilyPipeline {
     return encode_stage().Next(Mine(generation), ops);
   }
   absl::Status BeginPass(FamilyGeneration& generation, const Ops& ops) override {
-    return encode_stage().SecondPass(Mine(generation), ops);
+    if (!Mine(generation).refined) return encode_stage().SecondPass(Mine(generation), ops);
+    BeginWindow(*model_, Mine(generation));
+    return absl::OkStatus();
   }
 
   // On a CPU one after the other: libraries add in an order that depends on the number of rows, and
@@ -160,12 +163,15 @@ class LtxPipeline final : public FamilyPipeline {
     PutPieces(mine.held.decode_noise, mine.decode_noise);
   }
 
+  static at::Tensor MiddleOf(const FamilyGeneration& generation) {
+    if (Mine(generation).refined) return RefinedMiddle(Mine(generation)).to(generation.device);
+    const at::Tensor latents = generation.PictureLatents();
+    return latents.narrow(2, latents.size(2) / 2, 1);
+  }
+
   // The middle of the clip: its latent frame decoded alone, so that it costs a single frame.
   at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) override {
-    const at::Tensor latents = generation.PictureLatents();
-    const int64_t middle = latents.size(2) / 2;
-    const at::Tensor one =
-        model_->statistics.Denormalize(latents.slice(2, middle, middle + 1)).to(model_->dtype);
+    const at::Tensor one = model_->statistics.Denormalize(MiddleOf(generation)).to(model_->dtype);
     // A generator of its own: a preview must not change the video.
     at::Generator noise = at::detail::createCPUGenerator(0);
     return model_->decoder.Decode(ops, one, {{}, kPreviewTime, noise})->Next(ops).x;
@@ -174,8 +180,10 @@ class LtxPipeline final : public FamilyPipeline {
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override {
     LtxGeneration& mine = Mine(generation);
     DenoiseState& state = mine.state;
+    if (mine.refined && !mine.decodes_whole) return StartRefinedDecode(mine, ops);
     const HeldLatents& held = mine.held;
-    const at::Tensor whole = Behind(held.before, state.Latents());
+    const at::Tensor own = mine.PictureLatents();
+    const at::Tensor whole = Behind(held.before, own);
     at::Tensor noise;
     if (model_->decoder.is_conditioned()) {
       AfterLastStep(mine);
@@ -185,7 +193,7 @@ class LtxPipeline final : public FamilyPipeline {
     const double time = mine.spec.decode_timestep.value_or(0);
     const DecodePieces pieces = PiecesOf(state.shape);
     const VaeConfig& vae = model_->vae_config;
-    const int64_t unseen = (whole.size(2) - state.shape.frames) * kTemporal;
+    const int64_t unseen = (whole.size(2) - own.size(2)) * kTemporal;
     return WithoutFirst(
         unseen,
         DecodeInTiles(model_->tiling, {vae.spatial_compression, vae.temporal_compression}, ops,
@@ -193,6 +201,16 @@ class LtxPipeline final : public FamilyPipeline {
                         return DecodeOnRanks(*model_, by, part,
                                              {pieces, time, state.other_generator});
                       }));
+  }
+
+  // The decoder's own noise comes from a generator of its own: steps of later windows draw, too,
+  // and after parking the decode begins anew.
+  FrameSourcePtr StartRefinedDecode(const LtxGeneration& mine, const Ops& ops) const {
+    at::Generator own = GeneratorOf(mine.spec);
+    const at::Tensor like = RefinedMiddle(mine).to(model_->device, model_->dtype);
+    return model_->decoder.DecodeFrom(
+        ops, RefinedSource(*model_, mine), like,
+        {PiecesOf(mine.state.shape), mine.spec.decode_timestep.value_or(0), own});
   }
 
   DecodePieces PiecesOf(const LatentShape& shape) const {
@@ -204,7 +222,7 @@ class LtxPipeline final : public FamilyPipeline {
     return {.early = std::max<int64_t>(1, early / pixels),
             .late = std::max<int64_t>(1, kDeviceLatePixels / pixels)};
   }
-  EncodeStage encode_stage() { return {*model_, card().limits.max_latent_tokens}; }
+  EncodeStage encode_stage() { return {*model_, card()}; }
 
   const std::unique_ptr<LtxModel> model_;
   const std::unique_ptr<Denoiser> denoiser_;

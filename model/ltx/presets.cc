@@ -213,7 +213,9 @@ std::vector<Pass> PassesOf(const Preset& preset) {
     passes.push_back(PassGuidedBy(second.guidance, guided.second_pass->guidance));
     passes[1].sides = kSecondPassSides;
     const auto steps = static_cast<int>(second.timesteps.size());
-    passes[1].steps = steps - FirstStep(steps, second.denoise_strength);
+    const int first = FirstStep(steps, second.denoise_strength);
+    passes[1].steps = steps - first;
+    passes[1].timesteps = {second.timesteps.begin() + first, second.timesteps.end()};
   }
   return passes == std::vector<Pass>(1) ? std::vector<Pass>() : passes;
 }

@@ -97,6 +97,15 @@ TEST(Refinement, CountsTheStepsOfTheSecondPassAlone) {
   EXPECT_EQ(FileSizeOf(FilledRefinement(spec), card), (FileSize{704, 448}));
 }
 
+// 500.7 over 1000 and times it is a little more in doubles.
+TEST(Refinement, TakesAStepOnceThoughItsStrengthIsRounded) {
+  ModelCard card = RefiningCard();
+  card.presets.back().passes.back().timesteps = {500.7, 420};
+  const Resolution resolved = Resolve(RefinementSpec(), card, RequestLimits(), 1);
+  ASSERT_TRUE(resolved.ok()) << resolved.violations[0].description;
+  EXPECT_THAT(RefinementTimesteps(resolved.spec, card), SizeIs(2));
+}
+
 TEST(Refinement, OfALongClipGoesInWindowsThatShareAnOverlap) {
   const ModelCard card = RefiningCard();
   for (int frames = 249; frames <= 721; frames += 8) {

@@ -253,6 +253,11 @@ TEST(PresetsFor, SayWhatTheirPassesComeTo) {
         EXPECT_EQ(passes[1].rows, passes[1].tokens * recipe.second_pass->guidance.most_rows())
             << preset.name << " " << scale;
         EXPECT_EQ(passes[1].steps, static_cast<int>(recipe.second_pass->timesteps.size()) - 1);
+        // With which clips are refined.
+        const std::vector<double>& noise = preset.passes[1].timesteps;
+        EXPECT_EQ(static_cast<int>(noise.size()), passes[1].steps);
+        EXPECT_EQ(noise.back(), recipe.second_pass->timesteps.back());
+        EXPECT_LT(noise.front(), recipe.second_pass->timesteps.front());
       }
     }
   }

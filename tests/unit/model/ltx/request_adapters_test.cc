@@ -179,7 +179,9 @@ class PackedAdapters : public RequestAdapters {
     model_ = *std::move(loaded);
   }
   DenoiseState StateOf(const GenerationSpec& spec, const Ops& ops) {
-    const EncodeStage stage(*model_, 10'000);
+    ModelCard card;
+    card.limits.max_latent_tokens = 10'000;
+    const EncodeStage stage(*model_, card);
     auto planned = stage.Plan(spec);
     EXPECT_TRUE(planned.ok()) << planned.status();
     auto& mine = static_cast<LtxGeneration&>(**planned);
