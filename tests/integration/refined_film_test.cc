@@ -3,6 +3,7 @@
 // those that reel-render makes, which decodes behind the last step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <fstream>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/temp_folder.h"
+#include "tests/fakes/tiny_ltx.h"
 #include "tests/fakes/tiny_ltx2.h"
 #include "tests/integration/calls.h"
 #include "tests/integration/program.h"
@@ -21,75 +23,146 @@ namespace {
 
 using ::testing::IsEmpty;
 
-class RefinedFilm : public ::testing::Test {
- protected:
-  RefinedFilm() {
-    model_.AddUpsampler("x2");
-    std::ofstream(model_.path() + "/reel.json") << R"({"limits": {"max_frames": 57}})";
-  }
-  ServerSetup Setup() const {
-    return {absl::StrCat("models { name: 'tiny' path: '", model_.path(), "' dtype: 'fp32' }"),
-            {},
-            "",
-            true};
-  }
-  static v1::VideoSpec Spec(int frames) {
-    v1::VideoSpec spec;
-    spec.set_prompt("a sharp fox");
-    spec.set_num_frames(frames);
-    spec.set_frame_rate(25);
-    spec.set_max_text_tokens(64);
-    spec.set_seed(7);
-    return spec;
-  }
-  static v1::VideoSpec ClipSpec() {
-    v1::VideoSpec spec = Spec(17);
-    spec.set_width(96);
-    spec.set_height(64);
-    spec.set_num_inference_steps(2);
-    return spec;
-  }
-  static v1::VideoSpec Refining(const std::string& clip, bool sound) {
-    v1::VideoSpec spec = Spec(97);
-    spec.set_width(192);
-    spec.set_height(128);
-    if (!sound) spec.set_sound(false);
-    v1::Condition& condition = *spec.add_conditions();
-    condition.set_use(v1::CONDITION_USE_REFINE);
-    condition.set_video(clip);
-    return spec;
-  }
-  std::string Rendered(bool sound) const {
-    std::vector<std::string> arguments = {
-        "--model",      model_.path(), "--dtype",           "fp32",
-        "--device",     "cpu",         "--refine",          folder_.File("clip.mp4"),
-        "--prompt",     "a sharp fox", "--width",           "192",
-        "--height",     "128",         "--num-frames",      "97",
-        "--frame-rate", "25",          "--max-text-tokens", "64",
-        "--seed",       "7",           "--output",          folder_.File("alone.mp4")};
-    if (!sound) arguments.push_back("--no-sound");
-    const ProgramResult done = RunProgram(BinaryPath("reel-render"), arguments);
-    EXPECT_EQ(done.status, 0) << done.errors;
-    return folder_.Read("alone.mp4");
-  }
+// What both models are asked for.
+v1::VideoSpec SpecOf(int frames, int width, int height) {
+  v1::VideoSpec spec;
+  spec.set_prompt("a sharp fox");
+  spec.set_width(width);
+  spec.set_height(height);
+  spec.set_num_frames(frames);
+  spec.set_frame_rate(25);
+  spec.set_max_text_tokens(64);
+  spec.set_seed(7);
+  return spec;
+}
 
-  const model::ltx2::TinyFolder model_{"2.3", model::ltx2::Scheduler::kStatic};
-  const testing::TempFolder folder_;
-};
+v1::VideoSpec ClipSpec() {
+  v1::VideoSpec spec = SpecOf(17, 96, 64);
+  spec.set_num_inference_steps(2);
+  return spec;
+}
 
-TEST_F(RefinedFilm, IsTheFileThatReelRenderMakes) {
-  ReelServer server(Setup());
+v1::VideoSpec Refining(v1::VideoSpec spec, const std::string& clip) {
+  v1::Condition& condition = *spec.add_conditions();
+  condition.set_use(v1::CONDITION_USE_REFINE);
+  condition.set_video(clip);
+  return spec;
+}
+
+ServerSetup SetupOf(const std::string& folder) {
+  return {absl::StrCat("models { name: 'tiny' path: '", folder, "' dtype: 'fp32' }"), {}, "", true};
+}
+
+// By reel-render, which decodes behind the last step.
+std::string Rendered(const std::string& folder, const v1::VideoSpec& spec, const std::string& clip,
+                     bool silent) {
+  const testing::TempFolder files;
+  files.Write("clip.mp4", clip);
+  std::vector<std::string> arguments = {"--model",
+                                        folder,
+                                        "--dtype",
+                                        "fp32",
+                                        "--device",
+                                        "cpu",
+                                        "--refine",
+                                        files.File("clip.mp4"),
+                                        "--prompt",
+                                        spec.prompt(),
+                                        "--width",
+                                        absl::StrCat(spec.width()),
+                                        "--height",
+                                        absl::StrCat(spec.height()),
+                                        "--num-frames",
+                                        absl::StrCat(spec.num_frames()),
+                                        "--frame-rate",
+                                        "25",
+                                        "--max-text-tokens",
+                                        "64",
+                                        "--seed",
+                                        "7",
+                                        "--output",
+                                        files.File("alone.mp4")};
+  if (silent) arguments.push_back("--no-sound");
+  const ProgramResult done = RunProgram(BinaryPath("reel-render"), arguments);
+  EXPECT_EQ(done.status, 0) << done.errors;
+  return files.Read("alone.mp4");
+}
+
+constexpr char kFewFrames[] = R"({"limits": {"max_frames": 57}})";
+
+TEST(RefinedFilm, IsTheFileThatReelRenderMakes) {
+  const model::ltx2::TinyFolder model{"2.3", model::ltx2::Scheduler::kStatic};
+  model.AddUpsampler("x2");
+  std::ofstream(model.path() + "/reel.json") << kFewFrames;
+  ReelServer server(SetupOf(model.path()));
   Calls calls(server.Connect());
   const StreamResult clip = calls.Generate(ClipSpec());
   ASSERT_TRUE(clip.status.ok()) << clip.status.error_message();
-  folder_.Write("clip.mp4", clip.file);
   for (const bool sound : {false, true}) {
-    const StreamResult made = calls.Generate(Refining(clip.file, sound));
+    v1::VideoSpec spec = SpecOf(97, 192, 128);
+    if (!sound) spec.set_sound(false);
+    const StreamResult made = calls.Generate(Refining(spec, clip.file));
     ASSERT_TRUE(made.status.ok()) << made.status.error_message();
     EXPECT_THAT(made.faults, IsEmpty());
     EXPECT_EQ(made.finished.stats().full_steps(), 9) << "three windows of three steps";
-    EXPECT_TRUE(made.file == Rendered(sound)) << sound;
+    EXPECT_TRUE(made.file == Rendered(model.path(), spec, clip.file, !sound)) << sound;
   }
+}
+
+class RefinedVideo : public ::testing::Test {
+ protected:
+  RefinedVideo() {
+    model_.AddUpsampler("spatial");
+    std::ofstream(model_.path() + "/reel.json") << kFewFrames;
+  }
+  const model::ltx::TinyFolder model_{"0.9.5"};
+};
+
+TEST_F(RefinedVideo, OfLtxVideoIsTheFileThatReelRenderMakes) {
+  ReelServer server(SetupOf(model_.path()));
+  Calls calls(server.Connect());
+  const StreamResult clip = calls.Generate(ClipSpec());
+  ASSERT_TRUE(clip.status.ok()) << clip.status.error_message();
+  const v1::VideoSpec spec = SpecOf(97, 96, 96);
+  const StreamResult made = calls.Generate(Refining(spec, clip.file));
+  ASSERT_TRUE(made.status.ok()) << made.status.error_message();
+  EXPECT_THAT(made.faults, IsEmpty());
+  EXPECT_EQ(made.finished.spec().preset(), "2b-0.9.8-distilled-two-pass");
+  EXPECT_EQ(made.finished.stats().full_steps(), 9) << "three windows of three steps";
+  ASSERT_EQ(made.finished.notices_size(), 1);
+  EXPECT_EQ(made.finished.notices(0).code(), "REFINED_CLIP_ENDS_EARLY");
+  EXPECT_TRUE(made.file == Rendered(model_.path(), spec, clip.file, false));
+}
+
+// Fifteen windows, of which the first ones have left by then.
+TEST_F(RefinedVideo, OfLtxVideoOutlivesItsWorkerBetweenItsWindows) {
+  ReelServer server(SetupOf(model_.path()));
+  Calls calls(server.Connect());
+  const StreamResult clip = calls.Generate(ClipSpec());
+  ASSERT_TRUE(clip.status.ok()) << clip.status.error_message();
+  v1::GenerateVideoRequest request;
+  *request.mutable_spec() = Refining(SpecOf(481, 96, 96), clip.file);
+  bool is_killed = false;
+  int steps = 0, steps_at_kill = 0;
+  const auto kill_once = [&](const v1::VideoEvent& event) {
+    if (event.has_progress()) steps = event.progress().step();
+    if (event.has_media() && !std::exchange(is_killed, true)) {
+      steps_at_kill = steps;
+      for (const pid_t worker : server.Children()) ::kill(worker, SIGKILL);
+    }
+    return true;
+  };
+  // Slow machines do not foresee it within a minute.
+  constexpr absl::Duration kDeadline = absl::Minutes(4);
+  const StreamResult killed = calls.Generate(request, kill_once, kDeadline);
+  ASSERT_TRUE(killed.status.ok()) << killed.status.error_message();
+  EXPECT_THAT(killed.faults, IsEmpty());
+  EXPECT_EQ(killed.restarts, 1);
+  EXPECT_LT(steps_at_kill, 45) << "of all windows";
+  const StreamResult undisturbed = calls.Generate(request, nullptr, kDeadline);
+  ASSERT_TRUE(undisturbed.status.ok()) << undisturbed.status.error_message();
+  EXPECT_EQ(undisturbed.finished.stats().full_steps(), 45);
+  EXPECT_TRUE(killed.file == undisturbed.file);
 }
 
 }  // namespace
