@@ -64,9 +64,9 @@ struct StoreSigner {
 
 struct StoreAnswer {
   int status = 0;  // 0: it was not heard, since the store hung up before it had all bytes of a put
-  std::string body;
+  std::string body = {};
   int64_t content_length = -1;  // as the answer says; -1: it does not
-  std::string sha256;           // of the field x-amz-meta-sha256
+  std::string sha256 = {};      // of the field x-amz-meta-sha256
 };
 
 // On `handle`, whose connections are kept. Ends with CANCELLED soon after `stopping` is set;
