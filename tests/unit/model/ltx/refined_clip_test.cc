@@ -51,10 +51,10 @@ TEST_P(LtxRefinement, IsTheSecondPassOfADraftThatIsTheClip) {
   const auto model = LoadModel();
   ASSERT_NE(model, nullptr);
   GenerationSpec whole = Whole(GetParam(), kShort);
-  const PassState draft =
-      StateOf({.latents = EncodedClip(*model, kShort),
-               .generators = {{LtxGeneration::kOtherGenerator, GeneratorOf(whole)}}},
-              1);
+  MadePasses made;
+  made.latents = EncodedClip(*model, kShort);
+  made.generators = {{LtxGeneration::kOtherGenerator, GeneratorOf(whole)}};
+  const PassState draft = StateOf(made, 1);
   auto promoted = pipeline_->CreateFrom(PromotionOf(whole), draft, test_.run);
   ASSERT_TRUE(promoted.ok()) << promoted.status();
   for (absl::StatusOr<bool> ready = false; !*ready;) {

@@ -275,7 +275,7 @@ TEST(FacadeFields, FilesTooLargeForARequestAreToldTheLimitAndWhereTheyGo) {
   EXPECT_THAT(refusal({"reference_video", "input_reference"}),
               ::testing::HasSubstr("reference_video: has 20 bytes; a request has room for 30"));
   limits.max_condition_bytes = 19;
-  for (const std::string& name : {"reference_video", "input_reference"}) {
+  for (const std::string name : {"reference_video", "input_reference"}) {
     EXPECT_THAT(refusal({name}),
                 ::testing::HasSubstr(name + ": has 20 bytes; a request has room for 19 bytes of "
                                             "files: send it ahead by POST /reel/v1/files"));
