@@ -26,25 +26,10 @@
 #include "kernels/base/program_folder.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/workers/file_descriptor.h"
+#include "server/logging/line_splitter.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
-
-void LineSplitter::Add(std::string_view bytes, Sink sink) {
-  while (!bytes.empty()) {
-    const size_t end = bytes.find('\n');
-    const std::string_view piece = bytes.substr(0, end);
-    line_.append(piece.substr(0, kMaxLine - std::min(kMaxLine, line_.size())));
-    if (end == std::string_view::npos) return;
-    End(sink);
-    bytes.remove_prefix(end + 1);
-  }
-}
-
-void LineSplitter::End(Sink sink) {
-  if (!line_.empty()) sink(line_);
-  line_.clear();
-}
 
 std::string MakeToken() {
   std::array<char, 32> bytes;

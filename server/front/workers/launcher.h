@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
@@ -41,21 +40,6 @@ class WorkerLauncher {
   virtual std::vector<WorkerExit> Wait(absl::Duration timeout) = 0;
   // Thread-safe: ends the Wait under way, or the next.
   virtual void Wake() = 0;
-};
-
-// Lines out of a stream of bytes, bounded: what a worker prints must not fill our memory.
-class LineSplitter {
- public:
-  static constexpr size_t kMaxLine = 16 << 10;
-  using Sink = absl::FunctionRef<void(std::string_view line)>;
-
-  // Hands over each finished line that is not empty; of longer ones the first kMaxLine bytes.
-  void Add(std::string_view bytes, Sink sink);
-  // The rest, when there will be no more.
-  void End(Sink sink);
-
- private:
-  std::string line_;
 };
 
 // The secret by which a worker proves that it is the child that reeld has started: 256 random bits

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/logging/line_splitter.h"
+
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "server/front/workers/launcher.h"
-
-namespace reel::front {
+namespace reel {
 namespace {
 
 TEST(LineSplitter, JoinsPiecesAndSkipsEmptyLines) {
@@ -31,4 +33,4 @@ TEST(LineSplitter, CutsALineThatIsTooLong) {
 }
 
 }  // namespace
-}  // namespace reel::front
+}  // namespace reel
