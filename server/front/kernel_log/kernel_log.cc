@@ -18,7 +18,6 @@ namespace {
 
 // A record of /dev/kmsg is at most this long, and a read with less room fails.
 constexpr size_t kMostRecord = 8192;
-constexpr size_t kMostLine = 2 * kMostRecord;
 constexpr int kBetweenLooksMs = 500;  // at a file, which never tells that it has grown
 
 }  // namespace
@@ -60,19 +59,8 @@ bool KernelLog::Read() {
   const ssize_t size = ::read(log_.get(), record.data(), record.size());
   // EPIPE: the kernel has overwritten what was next; reading goes on behind it.
   if (size < 0) return errno == EINTR || errno == EPIPE;
-  Take({record.data(), static_cast<size_t>(size)});
+  lines_.Add({record.data(), static_cast<size_t>(size)}, on_line_);
   return size > 0;
-}
-
-void KernelLog::Take(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const size_t end = bytes.find('\n');
-    begun_ += bytes.substr(0, end);
-    if (begun_.size() > kMostLine) begun_.resize(kMostLine);
-    if (end == std::string_view::npos) return;
-    on_line_(std::exchange(begun_, {}));
-    bytes.remove_prefix(end + 1);
-  }
 }
 
 }  // namespace reel::front

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/front/workers/file_descriptor.h"
+#include "server/logging/line_splitter.h"
 
 namespace reel::front {
 
@@ -30,11 +31,10 @@ class KernelLog {
   void Run();
   // False: there is nothing to read, for now.
   bool Read();
-  void Take(std::string_view bytes);
 
   const FileDescriptor log_, stop_;
   const OnLine on_line_;
-  std::string begun_;  // of a line whose end has not come
+  LineSplitter lines_;
   std::thread thread_;
 };
 
