@@ -45,7 +45,8 @@ def main():
     except (OSError, xml.etree.ElementTree.ParseError) as error:
         print(f"no results of tests: {error}")
         return
-    print("\n".join(lines(root)), end="\n" if lines(root) else "")
+    for line in lines(root):
+        print(line)
 
 
 if __name__ == "__main__":

@@ -104,6 +104,7 @@ class Client:
                 name_file(condition, self.upload(content_of(condition)))
             except ReelError as failure:
                 check_room(request.spec, failure)
+                break  # the others would hear the same
         return request
 
     def models(self) -> list[server_service_pb2.Model]:

@@ -85,15 +85,14 @@ namespace {
 constexpr char kAuthorization[] = "authorization";
 
 absl::Status TooLarge(const char* what, const BodyAhead& body, int64_t most_bytes) {
-  const std::string size = absl::StrCat(body.length), limit = absl::StrCat(most_bytes);
   ErrorDetails details;
-  details.metadata = {{"limit", limit}};
-  if (body.chunked)
-    return MakeError(Reason::kBodyTooLarge, absl::StrCat(what, ": the limit is ", limit, " bytes"),
-                     details);
-  details.metadata["value"] = size;
-  return MakeError(Reason::kBodyTooLarge,
-                   absl::StrCat(what, ": ", size, " bytes, the limit is ", limit), details);
+  details.metadata = {{"limit", absl::StrCat(most_bytes)}};
+  std::string sizes = absl::StrCat("the limit is ", most_bytes, " bytes");
+  if (!body.chunked) {  // else nobody knows yet
+    details.metadata["value"] = absl::StrCat(body.length);
+    sizes = absl::StrCat(body.length, " bytes, the limit is ", most_bytes);
+  }
+  return MakeError(Reason::kBodyTooLarge, absl::StrCat(what, ": ", sizes), details);
 }
 
 }  // namespace

@@ -12,12 +12,12 @@
 #include "kernels/base/status_macros.h"
 #include "model/content_type.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/job_service.h"
 
 namespace reel::front {
 namespace {
 
 constexpr char kDataUrl[] = "data:";
-constexpr char kSentAhead[] = "files/";
 
 absl::Status RemoteInput(const FileField& field, const std::string& what) {
   ErrorDetails details;
@@ -74,7 +74,7 @@ absl::StatusOr<v1::Condition> FacadeFiles::FromValue(const FileField& field,
     url = &*found;
   }
   const std::string text = url->is_string() ? url->get<std::string>() : "";
-  if (absl::StartsWith(text, kSentAhead)) {
+  if (text.starts_with(kFileNamePrefix)) {
     v1::Condition condition;
     condition.set_file(text);
     return condition;
