@@ -6,13 +6,12 @@ answered meanwhile."""
 import pathlib
 import select
 import socket
-import subprocess
 import sys
 import tempfile
 import time
 
 from http2 import PREFACE, SETTINGS, frame
-from target import TEST_CARD, alive, expect, running_server
+from target import TEST_CARD, alive, expect, make_certificate, running_server
 
 OF_EACH = 50
 HANDSHAKE, KEEPALIVE = 20, 40  # seconds; the second: 30 until a ping, 10 for its answer
@@ -55,10 +54,9 @@ class HalfOpen:
             return True
 
 
-def make_certificate(folder):
+def with_tls(folder):
     certificate, key = pathlib.Path(folder, "cert.pem"), pathlib.Path(folder, "key.pem")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out",
-                    certificate, "-days", "2", "-subj", "/CN=localhost"], check=True, capture_output=True)
+    make_certificate(key, certificate)
     return f'tls {{ certificate_file: "{certificate}" key_file: "{key}" }}\n'
 
 
@@ -75,7 +73,7 @@ def wait_for_all(crowds, address):
 def main():
     settings = frame(SETTINGS, 0, 0, b"")
     with tempfile.TemporaryDirectory(prefix="reel-half-open-") as folder, running_server(config=TEST_CARD) as plain, \
-            running_server(config=TEST_CARD + make_certificate(folder)) as tls:
+            running_server(config=TEST_CARD + with_tls(folder)) as tls:
         crowds = [HalfOpen(plain.grpc, "silent connections", b"", HANDSHAKE),
                   HalfOpen(plain.grpc, "halves of a preface", PREFACE[:10], HANDSHAKE),
                   HalfOpen(plain.grpc, "prefaces without settings", PREFACE, HANDSHAKE),

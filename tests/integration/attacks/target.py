@@ -9,7 +9,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "outside"))
-from server import resident_bytes, running_server, until  # noqa: E402, F401
+from server import make_certificate, resident_bytes, running_server, until  # noqa: E402, F401
 
 from http2 import Connection, expect, field  # noqa: E402, F401
 

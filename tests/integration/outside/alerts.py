@@ -28,7 +28,7 @@ import urllib.request
 
 from fleet_parts import Stranger, fleet_parts, has_fleet_parts
 from scraper import prometheus
-from server import ROOT, find_tool, run, running_server, scrape, wait_until_serving
+from server import ROOT, find_tool, make_certificate, run, running_server, scrape, wait_until_serving
 
 FASTER = 50
 LONGEST_FOR = 6000  # milliseconds, of a rule's `for`, made faster
@@ -269,8 +269,7 @@ def card(step_ms=1, more=""):
 
 def certificate(folder, days):
     key, file = pathlib.Path(folder, "tls.key"), pathlib.Path(folder, "tls.crt")
-    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", file,
-        "-days", days, "-subj", "/CN=localhost")
+    make_certificate(key, file, days=days)
     return card() + f'tls {{ certificate_file: "{file}" key_file: "{key}" }}\n'
 
 

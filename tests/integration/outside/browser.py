@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from server import skip
+from server import skip, wait_or_kill
 
 PATIENCE_SECONDS = 60
 PROGRAMS = ("chromium-headless-shell", "chromium")
@@ -20,6 +20,17 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--
          "--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe")
 # Notes what the page's policy refused, from before its first script on.
 WATCH = "window.refused = []; addEventListener('securitypolicyviolation', (e) => refused.push(e.violatedDirective));"
+
+
+def wait_for_value(page, script, seconds):
+    """Until the expression is true; its value."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = page.evaluate(script)
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds} s: {script}; the page says {page.evaluate('document.body.innerText')}")
 
 
 class Page:
@@ -71,14 +82,7 @@ class Page:
         return answer["result"].get("value")
 
     def wait(self, script, seconds=PATIENCE_SECONDS):
-        """Until the expression is true; its value."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            value = self.evaluate(script)
-            if value:
-                return value
-            time.sleep(0.02)
-        raise AssertionError(f"not within {seconds} s: {script}; the page says {self.evaluate('document.body.innerText')}")
+        return wait_for_value(self, script, seconds)
 
     def open(self, url, width):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
@@ -110,9 +114,5 @@ def opened_page():
             yield Page(process, to_write, from_read)
         finally:
             os.close(to_write)  # which ends it
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            wait_or_kill(process)
             os.close(from_read)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from server import ROOT, run, skip, until
+from server import ROOT, make_certificate, run, skip, until, wait_or_kill
 
 sys.path.insert(0, str(ROOT / "deploy/fleet"))
 from local_fleet import free_ports  # noqa: E402
@@ -61,11 +61,9 @@ class Cluster:
 
     def make_keys(self):
         at = self.folder
-        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", at / "authority.key",
-            "-out", at / "authority.crt", "-days", "2", "-subj", "/CN=authority of the test")
-        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", at / "api.key", "-out", at / "api.crt",
-            "-CA", at / "authority.crt", "-CAkey", at / "authority.key", "-days", "2", "-subj", "/CN=api", "-addext", "subjectAltName=IP:127.0.0.1",
-            "-addext", "basicConstraints=critical,CA:FALSE")
+        make_certificate(at / "authority.key", at / "authority.crt", name="authority of the test")
+        make_certificate(at / "api.key", at / "api.crt", "-CA", at / "authority.crt", "-CAkey", at / "authority.key", "-addext", "subjectAltName=IP:127.0.0.1",
+                         "-addext", "basicConstraints=critical,CA:FALSE", name="api")
         run("openssl", "genrsa", "-out", at / "account.key", "2048")
         token = secrets.token_hex(32)
         for name, text in (("tokens", f'{token},admin,admin,"system:masters"\n'), ("kubeconfig", json.dumps({
@@ -118,11 +116,7 @@ class Cluster:
         """The last started first: whoever needs another one is gone before it."""
         for _, process in reversed(self.processes):
             process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            wait_or_kill(process)
 
 
 @contextlib.contextmanager

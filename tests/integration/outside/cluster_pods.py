@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from fleet_keys import knows_keys, make_keys
-from server import ROOT, find_binary, find_tool, run, running_server, wait_for_health
+from server import ROOT, find_binary, find_tool, make_certificate, run, running_server, wait_for_health
 
 sys.path.insert(0, str(ROOT / "tests/lint/deploy"))
 import fleet_chart  # noqa: E402
@@ -67,8 +67,7 @@ def mount_secret(folder, files):
 def make_volumes(root):
     """What a pod finds below its mounts, in `root`."""
     key, certificate = root / "key", root / "certificate"
-    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key,
-        "-out", certificate, "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
+    make_certificate(key, certificate, "-addext", "subjectAltName=DNS:localhost")
     mount_secret(root / "etc/reel-tls", {"tls.crt": certificate.read_bytes(), "tls.key": key.read_bytes()})
     token = hashlib.sha256(TOKEN.encode()).hexdigest()
     mount_secret(root / "etc/reel-tokens", {"tokens": f"{token} studio user\n".encode()})

@@ -12,9 +12,8 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 
-from browser import WATCH
+from browser import WATCH, wait_for_value
 from server import skip, until
 
 PATIENCE_SECONDS = 120
@@ -108,14 +107,7 @@ class Page:
         return value_of(answer["result"])
 
     def wait(self, script, seconds=PATIENCE_SECONDS):
-        """Until the expression is true; its value."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            value = self.evaluate(script)
-            if value:
-                return value
-            time.sleep(0.02)
-        raise AssertionError(f"not within {seconds} s: {script}; the page says {self.evaluate('document.body.innerText')}")
+        return wait_for_value(self, script, seconds)
 
     def open(self, url, width):
         self.call("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": 900})

@@ -18,7 +18,7 @@ import tempfile
 
 from cluster_parts import PROGRAMS, Refused, running_cluster
 from fleet_keys import make_keys
-from server import ROOT, find_tool, run
+from server import ROOT, find_tool, make_certificate, run
 
 sys.path.insert(0, str(ROOT / "tests/lint/deploy"))
 import fleet_chart  # noqa: E402
@@ -81,7 +81,7 @@ def add_definitions(cluster):
 def add_secrets(cluster, folder):
     """As the READMEs say."""
     key, certificate, tokens, headers, store = (folder / name for name in ("tls.key", "tls.crt", "tokens", "headers", "credentials"))
-    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=reel")
+    make_certificate(key, certificate, name="reel")
     tokens.write_text("0" * 64 + " studio user\n")
     headers.write_text("Authorization: Bearer of-the-test\n")
     store.write_text("key:secret\n")

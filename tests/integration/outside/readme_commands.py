@@ -25,7 +25,7 @@ import time
 import zlib
 
 from python_client import WHEELS
-from server import ROOT, find_binary, find_tool, run, running_server, wait_for_health, wait_for_ports, wait_until_serving
+from server import ROOT, find_binary, find_tool, make_certificate, run, running_server, wait_for_health, wait_for_ports, wait_until_serving
 
 PATIENCE_SECONDS = 300
 AT_A_TIME = 4
@@ -245,8 +245,7 @@ def run_readme(readme, rows, folder, changes, environment):
     if readme == "client/python/README.md":
         run(ROOT / ".deps/venv/bin/python", "-m", "venv", folder / "venv")
     if any("tls.key" in command for _, command in rows):
-        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", folder / "tls.key",
-            "-out", folder / "tls.crt", "-days", 1, "-subj", "/CN=localhost")
+        make_certificate(folder / "tls.key", folder / "tls.crt", days=1)
     blocks = {}
     for number, command in rows:
         if command.startswith(SERVERS):

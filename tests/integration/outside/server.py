@@ -103,6 +103,21 @@ def run(*command, timeout=120, **options):
     return answer.stdout
 
 
+def make_certificate(key, certificate, *more, name="localhost", days=2):
+    """A key and its certificate, which signs itself unless `more`, arguments of openssl, names another key."""
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", certificate,
+        "-days", days, "-subj", f"/CN={name}", *more)
+
+
+def wait_or_kill(process, patience=20):
+    """For a process that has been told to end."""
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def scrape(server):
     with urllib.request.urlopen(f"http://{server.metrics}/metrics", timeout=10) as answer:
         return answer.read().decode()

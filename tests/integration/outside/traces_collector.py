@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 
-from server import ROOT, find_tool, run, running_server, scrape, skip, until, wait_until_serving
+from server import ROOT, find_tool, make_certificate, run, running_server, scrape, skip, until, wait_or_kill, wait_until_serving
 from traces_schema import Collector
 
 sys.path.insert(0, str(ROOT / "deploy/fleet"))
@@ -31,8 +31,7 @@ SECONDS = 30
 def make_authority(folder, name):
     """A certificate that signs itself, and its key."""
     key, certificate = folder / f"{name}.key", folder / f"{name}.crt"
-    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", certificate,
-        "-days", "2", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1")
+    make_certificate(key, certificate, "-addext", "subjectAltName=IP:127.0.0.1", name=name)
     return key, certificate
 
 
@@ -63,7 +62,7 @@ def running_collector(folder, key, certificate, token, sink):
         yield port
     finally:
         process.terminate()
-        process.wait(SECONDS)
+        wait_or_kill(process)
 
 
 def render(server):
