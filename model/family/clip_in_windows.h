@@ -24,8 +24,8 @@ struct ClipInWindows {
   std::vector<Stretch> windows;                   // of latent frames
   size_t window = 0;                              // that is under way
   std::vector<at::Tensor> encoded;                // pieces, until there are latents
-  // Of the whole clip, [1, C, F, h, w] fp32, normalised, at the windows' size; undefined until all
-  // pieces are encoded. So many of the first are made, and stay.
+  // The whole clip's latents at the windows' size, [1, C, F, h, w] fp32, normalised. Undefined
+  // until all pieces are encoded. The first `made` of them are final.
   at::Tensor latents;
   int64_t made = 0;
 
@@ -38,21 +38,22 @@ struct ClipInWindows {
 // does not fit.
 absl::StatusOr<ClipInWindows> PlanWindows(const GenerationSpec& spec, const ModelCard& card);
 
-// Encodes so many frames of `pixels` from `first` on to normalised latents [1, C, f, h, w] fp32.
+// Encodes `count` frames of `pixels` from frame `first` on to normalised latents, [1, C, f, h, w]
+// fp32.
 using EncodeFrames = absl::FunctionRef<at::Tensor(int64_t first, int64_t count)>;
 
 // Encodes the next piece with `encode`; false: no piece is left.
 bool EncodeNextPiece(ClipInWindows& clip, int64_t frames_per_latent, EncodeFrames encode);
 
-// Takes the clip's latents, which its pieces were upsampled to, in the place of pieces and pixels.
+// Stores the clip's upsampled latents and drops the pieces and pixels that they were made from.
 void TakeLatents(ClipInWindows& clip, const at::Tensor& latents);
 
-// Copies positions of `values` along dimension 2 to a device.
+// Copies positions `begin` to `end` of `values` along dimension 2 to a device.
 at::Tensor UploadPart(const at::Tensor& values, int64_t begin, int64_t end, at::Device device);
 // A copy of `whole` with `part` in the place of those positions.
 at::Tensor WithPart(const at::Tensor& whole, const Stretch& place, const at::Tensor& part);
 
-// The clip once its window is done, whose latents are `window`.
+// The clip after the current window, whose finished latents are `window`.
 ClipInWindows BehindWindow(const ClipInWindows& clip, const at::Tensor& window);
 
 // One latent of the clip, or of the window that is under way, where it lies.

@@ -13,8 +13,8 @@ namespace reel::model::ltx {
 at::Tensor DrawDecodeNoise(const LtxModel& model, const LatentShape& shape,
                            at::Generator& generator);
 
-// Of normalised latents [1, C, f, h, w], with their noise, or undefined where the decoder takes
-// none.
+// Turns normalised latents [1, C, f, h, w] into the decoder's input. `noise` is undefined for
+// decoders that take none.
 at::Tensor Decodable(const LtxModel& model, const GenerationSpec& spec, const at::Tensor& latents,
                      const at::Tensor& noise);
 

@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
         "the model cannot make a video of this size: ", spec.width, "x", spec.height, ", ",
         spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
   }
-  // A second pass encodes the pictures anew.
+  // Pixels are kept where a second pass encodes the pictures again.
   const bool once = !RecipeOf(spec).second_pass.has_value() || spec.stop_after_pass.has_value() ||
                     RefinedClipOf(spec) != nullptr;
   auto mine = std::make_unique<LtxGeneration>(once ? WithoutPixels(spec) : spec, model_.device);

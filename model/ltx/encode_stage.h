@@ -15,11 +15,11 @@
 
 namespace reel::model::ltx {
 
-// At the beginning of what the request's seed draws.
+// A generator with the request's seed, before its first draw.
 at::Generator GeneratorOf(const GenerationSpec& spec);
-// Where the condition pipeline places latents.
+// The coordinates that the condition pipeline gives latents.
 ClipPlaces PlacesOf(double frame_rate);
-// On the model's device.
+// The rotary tables of a clip's tokens, on the model's device.
 RopeTable RopeOf(const LtxModel& model, const ClipTokens& tokens);
 
 // Borrows model and card for the time of a call; throws what libtorch throws.
@@ -44,7 +44,7 @@ class EncodeStage {
   absl::Status SecondPass(LtxGeneration& generation, const Ops& ops) const;
 
  private:
-  // Size, schedule and guidance of the first pass, and its conditions; of a refinement its windows.
+  // Sets size, schedule, guidance and conditions of the first pass.
   absl::Status PlanClip(const GenerationSpec& spec, LtxGeneration& generation) const;
   // Which pipeline makes it, and in which passes; the size of the first of them.
   absl::StatusOr<PictureSize> PlanPasses(const Recipe& recipe, LtxGeneration& generation) const;

@@ -203,8 +203,8 @@ class LtxPipeline final : public FamilyPipeline {
                       }));
   }
 
-  // The decoder's own noise comes from a generator of its own: steps of later windows draw, too,
-  // and after parking the decode begins anew.
+  // Later windows draw from the request's generator while frames are decoded, and a parked video is
+  // decoded from its start again. So the decoder's noise has a generator of its own.
   FrameSourcePtr StartRefinedDecode(const LtxGeneration& mine, const Ops& ops) const {
     at::Generator own = GeneratorOf(mine.spec);
     const at::Tensor like = RefinedMiddle(mine).to(model_->device, model_->dtype);

@@ -26,7 +26,7 @@ struct Tables {
   const RopeTable* keys = nullptr;
 };
 
-// What keys and values are made of, where they are not the queries' own tokens.
+// The tokens that queries attend to in cross attention.
 struct AttentionContext {
   Rows rows;  // [B, L, context_width], which keys and values are made of
   Tables tables = {};

@@ -11,7 +11,7 @@
 
 namespace reel::model::ltx2 {
 
-// What one latent is made of in every release: pixels of a side, and frames.
+// How many pixels of a side, and how many frames, one latent stands for in every release.
 inline constexpr int64_t kPixelsOfALatent = 32, kFramesOfALatent = 8;
 
 // Keys that are missing take the class's defaults. FAILED_PRECONDITION names the key that is not

@@ -29,7 +29,8 @@ namespace http = boost::beast::http;
 
 constexpr size_t kReadBytes = 4096;
 constexpr absl::Duration kHandshake = absl::Seconds(5);
-// Of a connection for which there is no room: it holds a descriptor that no limit counts.
+// For a connection that is refused because too many are open. No limit counts its descriptor, so it
+// is closed sooner.
 constexpr Lingering kWithoutRoom{
     .bytes = 8 << 20, .pause = absl::Seconds(2), .time = absl::Seconds(2)};
 

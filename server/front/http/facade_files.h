@@ -32,14 +32,15 @@ inline bool IsFacadeFile(std::string_view name) {
 // The files of one request as its conditions.
 class FacadeFiles {
  public:
-  // Outlived by `limits`.
+  // `limits` must live longer.
   explicit FacadeFiles(const model::RequestLimits& limits)
       : limits_(limits), left_(limits.max_condition_bytes) {}
 
-  // A picture or a clip, by its first bytes. INVALID_REQUEST: too large, with those before it.
+  // A picture or a clip, by its first bytes. INVALID_REQUEST: with the files before it, it is too
+  // large for one request.
   absl::StatusOr<v1::Condition> FromBytes(const FileField& field, std::string bytes);
-  // Of a data: URL, or the name of a file that was sent ahead. NO_REMOTE_INPUT: the value is
-  // neither; INVALID_REQUEST: it is not in base64, or as above.
+  // From a data: URL, or from the name of a file that was sent ahead. NO_REMOTE_INPUT: the value is
+  // neither. INVALID_REQUEST: it is not base64, or too large as above.
   absl::StatusOr<v1::Condition> FromValue(const FileField& field, const nlohmann::json& value);
 
  private:

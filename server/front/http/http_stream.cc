@@ -119,7 +119,7 @@ HttpStream::Awaitable<void> HttpStream::Linger(const Lingering& bounds) {
   const auto began = std::chrono::steady_clock::now();
   Limit(std::min(bounds.pause, bounds.time));
   ErrorCode code;
-  // Fails where the client sends on; it is told of the end all the same.
+  // Sends TLS's closing message. Fails while the client is still sending, which is no matter.
   if (tls_) co_await tls_->async_shutdown(Await(code));
   socket_.shutdown(Socket::shutdown_send, code);
   std::array<char, 16384> piece;

@@ -57,7 +57,8 @@ class HttpStream {
 
   // Of an encrypted one, before all else.
   Awaitable<ErrorCode> Handshake();
-  // Tells that nothing more is said, and drops what still comes, in place of any other limit.
+  // Closes the sending side, then reads and drops what the client still sends, within `bounds`.
+  // They replace an earlier Limit.
   Awaitable<void> Linger(const Lingering& bounds);
 
   template <typename Buffers, typename Token>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds of what a connection reads and drops behind its last reply.
+// Bounds of what a connection reads and drops after its last reply.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,7 @@ namespace reel::front {
 struct Lingering {
   size_t bytes = 128 << 20;
   absl::Duration pause = absl::Seconds(5);  // without a byte
-  // All of it; each so many bytes add a second.
-  absl::Duration time = absl::Seconds(30);
+  absl::Duration time = absl::Seconds(30);  // in all, and a second more for each bytes_per_second
   size_t bytes_per_second = 128 << 10;
 };
 

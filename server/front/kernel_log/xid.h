@@ -29,8 +29,8 @@ struct Xid {
   XidClass what() const;
 };
 
-// Of a line of the kernel's log; most have none. Hostile lines give nothing or an error of nobody's
-// GPU, never more than bounded text.
+// Reads a line of the kernel's log; most have no error of a GPU. A hostile line gives at most a
+// made-up error with bounded text.
 std::optional<Xid> ReadXid(std::string_view line);
 
 }  // namespace reel::front

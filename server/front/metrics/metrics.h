@@ -40,7 +40,7 @@ class Metrics {
   void SetCertificateEnd(absl::Time valid_until);
   // What is asked at each scrape, from then on, while this lives.
   void WatchFleet(std::function<std::optional<FleetStatus>()> look);
-  // Of the driver, as the kernel's log has them.
+  // Errors of GPUs that the driver wrote into the kernel's log.
   void CountXids(XidClass what, int count);
   // The server did not answer its own call.
   void CountSelfCheckMiss();

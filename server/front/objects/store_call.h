@@ -63,7 +63,7 @@ struct StoreSigner {
 };
 
 struct StoreAnswer {
-  int status = 0;  // 0: it was not heard, since the store hung up before it had all bytes of a put
+  int status = 0;  // 0: unknown, since the store closed the connection before it had all of a put
   std::string body = {};
   int64_t content_length = -1;  // as the answer says; -1: it does not
   std::string sha256 = {};      // of the field x-amz-meta-sha256
