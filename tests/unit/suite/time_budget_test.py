@@ -29,11 +29,20 @@ class TimeBudgetTest(unittest.TestCase):
         self.assertIn("OVER BUDGET: dev/digest_test: 101 s, wanted 20 s", out)
         self.assertFalse(gross)
 
+    def test_on_a_slow_machine_each_test_has_as_much_longer_as_all_took(self):
+        slow = {"tests": 2 * time_budget.PHASES["tests"]}
+        self.assertFalse(time_budget.lines(slow, {"dev/front_fleet_test": 210})[1])
+        self.assertTrue(time_budget.lines(slow, {"dev/front_fleet_test": 2 * 180 + 1})[1])
+
+    def test_says_again_what_is_grossly_over(self):
+        out, _ = time_budget.lines({}, {"dev/digest_test": 200})
+        self.assertEqual(out[-1], "FIVE TIMES OVER BUDGET: dev/digest_test: 200 s, wanted 20 s")
+
     def test_a_slow_test_has_its_own_budget_in_each_preset(self):
         self.assertFalse(time_budget.lines({}, {"release/load_test": 400})[1])
 
-    def test_the_phases_are_thirty_minutes(self):
-        self.assertEqual(sum(time_budget.PHASES.values()), 1800)
+    def test_the_phases_are_forty_minutes(self):
+        self.assertEqual(sum(time_budget.PHASES.values()), 2400)
 
 
 if __name__ == "__main__":
