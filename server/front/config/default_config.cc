@@ -43,7 +43,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option(
       "--devices", flags.devices,
       "One worker each, e.g. cpu, cuda:0,cuda:1, a UUID of nvidia-smi -L, or cuda:all; one for two "
-      "to four GPUs: cuda:0+cuda:1");
+      "to four GPUs: cuda:0+cuda:1 [all GPUs, else cpu]");
   app.add_option("--log", flags.log, "debug, info, warning or error");
   app.add_option("--worker_binary", flags.worker_binary, "[reel-worker beside reeld]");
   app.add_option("--port_file", flags.port_file,
@@ -221,6 +221,13 @@ void ForAllGpus(int gpus, ServerConfig& config) {
   }
 }
 
+// All GPUs that can be used, where this build has kernels for them.
+std::string BestDevice(const Surroundings& surroundings) {
+  std::error_code ignored;
+  const bool has_kernels = std::filesystem::exists(surroundings.cuda_library, ignored);
+  return has_kernels && surroundings.visible_gpus > 0 ? kAllGpus : "cpu";
+}
+
 void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config) {
   if (config.fleet().gateway()) return;  // it has none
   if (config.models().empty()) {
@@ -229,7 +236,7 @@ void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config
     }
     *config.add_models() = TestCard();
   }
-  if (config.workers().empty()) config.add_workers()->set_device("cpu");
+  if (config.workers().empty()) config.add_workers()->set_device(BestDevice(surroundings));
   ForAllGpus(surroundings.visible_gpus, config);
   int number = 0;
   for (auto& worker : *config.mutable_workers()) {

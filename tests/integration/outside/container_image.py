@@ -3,6 +3,8 @@
 """buildah builds the image from the Dockerfile, upon a Debian that mmdebstrap made, and what is in it serves and renders by its own
 entry point, read-only, without capabilities, as the manifests run it. The stage that compiles is given what this tree's build installs;
 REEL_TEST_CONTAINER=1 builds that as well, from nothing, in a quarter of an hour.
+
+  container_image.py [BUILD]      with BUILD, which has the CUDA kernels, the image for NVIDIA's GPUs, on a machine that needs none
 """
 
 import json
@@ -23,6 +25,7 @@ SLIM, BUILT, IMAGE = "localhost/debian:12-slim", "localhost/reel-built", "localh
 WHOLE = os.environ.get("REEL_TEST_CONTAINER") == "1"
 WHOLE_SECONDS = 3000
 SERVING_SECONDS = 60
+DRIVERS = {"libcuda.so.1", "libnvidia-ml.so.1"}  # come with the machine's driver
 # Namespaces of its own: the ports are the image's, and its root is read-only but for what it names.
 CONTAIN = """
 import fcntl, os, socket, struct, subprocess, sys
@@ -45,14 +48,14 @@ def without_compiling(text):
     return shortened
 
 
-def build(buildah):
+def build(buildah, tree):
     debian(buildah, SLIM)
     bases = ["--build-arg", f"BASE={SLIM}", "--build-arg", f"REVISION={REVISION}"]
     if WHOLE:
         buildah.build(ROOT, IMAGE, *bases, "--build-arg", f"BUILD_BASE={SLIM}", timeout=WHOLE_SECONDS)
         return
     content = buildah.folder / "built"
-    run(find_tool("cmake"), "--install", find_binary("reeld").parent.parent, "--prefix", content / "installed", "--strip")
+    run(find_tool("cmake"), "--install", tree, "--prefix", content / "installed", "--strip", timeout=600)
     shutil.copytree(ROOT / "deploy", content / "src/deploy")
     shutil.copy(ROOT / "CMakeLists.txt", content / "src")
     python = buildah("from", SLIM)
@@ -130,17 +133,32 @@ class Container:
         assert self.process.wait(30) == 0, self.told()
 
 
+def check_cuda_half(root):
+    """All that it loads lies beside it, but for what comes with the host's driver; each library is in the list. Returns the largest."""
+    libraries = sorted((root / "usr/lib/reel").iterdir(), key=lambda path: -path.stat().st_size)
+    for library in [*libraries, *(root / "usr/lib").glob("libreel*.so")]:
+        found = run("chroot", root, "ldd", "/" + str(library.relative_to(root)))
+        missing = set(re.findall(r"(\S+) => not found", found)) - DRIVERS
+        assert not missing, f"{library.name} does not find {missing}"
+    listed = (root / "usr/share/doc/reel/sbom.spdx.json").read_text(encoding="utf-8")
+    assert all(name in listed for name in ("nvidia-cudnn-cu13", "nvidia-cublas", "nvidia-nccl-cu13")), listed[:1000]
+    return ", ".join(f"{library.name} {library.stat().st_size >> 20}" for library in libraries[:6])
+
+
 def main():
+    tree = pathlib.Path(sys.argv[1]) if sys.argv[1:] else find_binary("reeld").parent.parent
     with opened() as buildah:
         if subprocess.run(["unshare", "--mount", "--net", "--pid", "--fork", "true"], capture_output=True, check=False).returncode:
             skip("this machine lets nobody make namespaces")
         start = time.monotonic()
-        build(buildah)
+        build(buildah, tree)
         built = time.monotonic() - start
         settings = buildah.settings(IMAGE)
         check_settings(settings)
         with buildah.mounted(IMAGE) as root:
             check_papers(root)
+            if sys.argv[1:]:
+                print(f"FIGURE for GPUs, in MiB: {check_cuda_half(root)}")
             container = Container(root, buildah.folder / "log", settings)
             try:
                 container.wait()

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "reel/config/v1/config.pb.h"
 #include "tests/fakes/temp_folder.h"
@@ -165,6 +168,21 @@ TEST(DefaultConfig, AllGpusAreAWorkerEach) {
   ASSERT_EQ(named.workers_size(), 3);
   EXPECT_EQ(named.workers(2).name(), "gpu2");
   EXPECT_EQ(named.workers(2).memory_bytes(), 1 << 30);
+}
+
+TEST(DefaultConfig, WithoutWorkersAllGpusRenderWhereThereAreKernelsForThem) {
+  const ::reel::testing::TempFolder folder;
+  const std::string kernels = folder.File("kernels.so");
+  std::ofstream(kernels) << "of a build with CUDA";
+  const auto first_device = [](const std::string& library, int gpus) {
+    const auto config = Filled(
+        Flags(), {.xdg_state_home = "", .home = "", .cuda_library = library, .visible_gpus = gpus});
+    EXPECT_EQ(config.workers_size(), std::max(1, library.empty() ? 0 : gpus));
+    return config.workers(0).device();
+  };
+  EXPECT_EQ(first_device(kernels, 2), "cuda:0");
+  EXPECT_EQ(first_device(kernels, 0), "cpu");
+  EXPECT_EQ(first_device("", 2), "cpu");
 }
 
 TEST(DefaultConfig, AllGpusOfAMachineWithoutAreRefusedAsTheyStand) {
