@@ -58,6 +58,8 @@ def build(buildah, tree):
     run(find_tool("cmake"), "--install", tree, "--prefix", content / "installed", "--strip", timeout=600)
     shutil.copytree(ROOT / "deploy", content / "src/deploy")
     shutil.copy(ROOT / "CMakeLists.txt", content / "src")
+    for wheel in ROOT.glob(".deps/venv/lib/python3*/site-packages/nvidia_*.dist-info"):  # their names say the versions
+        (content / "src" / wheel.relative_to(ROOT)).mkdir(parents=True)
     python = buildah("from", SLIM)
     buildah("run", python, "sh", "-c", "apt-get update && apt-get install -y --no-install-recommends python3")
     buildah("add", "-q", python, content, "/")
