@@ -11,7 +11,7 @@
 namespace reel::front {
 namespace {
 
-// Whoever holds a name answers the first beat of another process within two ticks.
+// The process that owns a name answers another's first heartbeat within two ticks.
 constexpr absl::Duration kAnswer = absl::Milliseconds(300);
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr absl::Duration kAnswer = absl::Milliseconds(300);
 void NameHold::Drop(absl::Duration now) {
   if (options_.alone) return;
   holds_ = false;
-  // Nobody answers a process that is known: beats come when they are due.
+  // Waits two intervals: a known process gets no answer, only regular heartbeats.
   not_before_ = now + 2 * options_.beat;
 }
 
@@ -27,7 +27,7 @@ void NameHold::Tick(absl::Duration now, const NodeTable& nodes, absl::Duration h
   if (options_.alone) return;
   std::string why;
   for (const NodeTable::Namesake& other : nodes.Namesakes(options_.process)) {
-    // Among equals the lower number wins, so that both sides judge alike.
+    // Between equals the lower number wins, so that both sides decide alike.
     const bool wins = other.process < options_.process && other.holds_name == holds_;
     const bool is_first = (other.holds_name && !holds_) || wins;
     if (!is_first) continue;
@@ -42,15 +42,15 @@ void NameHold::Tick(absl::Duration now, const NodeTable& nodes, absl::Duration h
 
 namespace {
 
-// Between two ticks there is less, or this node was paused.
+// A longer gap between two ticks means that this process was paused.
 constexpr absl::Duration kLongestGap = absl::Seconds(1);
-// Beats that tell of news come no faster.
+// Minimum interval of heartbeats with news.
 constexpr absl::Duration kLeastBetween = absl::Milliseconds(100);
-// Cards are large, and seldom news.
+// Model descriptions are large and rarely change.
 constexpr int64_t kBeatsPerCard = 10;
-// Kinds of devices of one model.
+// Limit of different kernel lists for one model.
 constexpr size_t kMostLists = 16;
-// Then the set of known processes begins anew, and cards are told once more.
+// At this size the set of known processes is cleared, and descriptions are sent again.
 constexpr size_t kMostProcesses = 4096;
 
 }  // namespace
@@ -65,12 +65,12 @@ Beats::Beats(LogPort& port, Dispatcher& jobs, const VideoSerializer& serializer,
 
 void Beats::Tick(absl::Duration now, const Own& own) {
   Hear(now);
-  // Who stands by does not beat; that it hears others has to do.
+  // A process that stands by sends no heartbeats and so cannot receive its own.
   if (!HearsItself(now)) hears_since_ = absl::InfiniteDuration();
   nodes_.Tick(now, port_.IsUp() && (own.stands_by || HearsItself(now)));
   std::map<std::string, std::shared_ptr<const NodeBeat>> alive = nodes_.Alive();
   if (processes_.size() > kMostProcesses) processes_.clear();
-  // A process that has just come, also under a name that was there before, knows no cards yet.
+  // A new process knows no model descriptions yet, even under a known name.
   for (const auto& [name, beat] : alive) {
     const bool is_new = processes_.insert(beat->process).second;
     if (is_new || !alive_.contains(name)) count_ = 0;
@@ -101,8 +101,8 @@ void Beats::Hear(absl::Duration now) {
   }
 }
 
-// A cut connection is noticed only seconds later, and what was written meanwhile is sent when it
-// heals. Whoever counted the silence of others in between would take videos from nodes that live.
+// A cut connection is noticed seconds late. A node that counted others' silence meanwhile would
+// take videos from live nodes.
 bool Beats::HearsItself(absl::Duration now) const {
   return now - echoed_ <= std::max(options_.silence / 2, 2.5 * options_.beat);
 }
@@ -165,7 +165,7 @@ void Beats::Send(const Own& own) {
   port_.SendBeat(beat.node, WriteBeat(beat));
 }
 
-// Workers of one kind have the same.
+// Workers of the same kind share one list.
 void Beats::AddKernels(const Means& means, NodeBeat& beat) const {
   for (const WorkerInfo& worker : means.workers) {
     if (worker.kernels.empty()) continue;
@@ -218,7 +218,8 @@ std::set<std::string> Beats::ReadyModels() const {
 }
 
 bool Beats::KnowsModels(absl::Duration now) const {
-  // Others beat once in that time, and answer a newcomer with their cards sooner.
+  // In that time every other node sends at least one heartbeat, and descriptions to a newcomer
+  // sooner.
   if (now - hears_since_ < 2 * options_.beat) return false;
   bool some = false;
   for (const auto& [name, beat] : alive_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signs of life: this node's own, and what those of others say.
+// Heartbeats of a fleet: sends this node's, and keeps what other nodes' heartbeats say.
 #pragma once
 
 #include <map>
@@ -19,24 +19,24 @@
 
 namespace reel::front {
 
-// Decides which of several processes under one node's name takes part in the fleet: the one that
-// was there first. The others stand by until it is gone.
+// Decides which of several processes with the same node name takes part in the fleet: the first
+// one. The others stand by until it has gone.
 // Confined to the node's thread.
 class NameHold {
  public:
-  // Both outlive it.
+  // `options` and `fitness` outlive it.
   NameHold(const NodeOptions& options, Fitness& fitness)
       : options_(options), fitness_(fitness), holds_(options.alone) {}
 
-  // `hears_since`: since when this process has heard its own beats without a break, and so would
-  // hear others'; infinite: it does not.
+  // `hears_since`: when this process began to receive its own heartbeats without a gap, and so
+  // would receive others'; infinite if it does not receive them.
   void Tick(absl::Duration now, const NodeTable& nodes, absl::Duration hears_since);
-  // This process slept, or was cut off: another may have the name now.
+  // Called after this process slept or was cut off: another may have taken the name.
   void Drop(absl::Duration now);
 
-  // This process may act under the name.
+  // Whether this process owns the name.
   bool holds() const { return holds_; }
-  // Another one may: this one neither acts nor beats.
+  // Whether another process owns the name; this one then neither acts nor sends heartbeats.
   bool stands_by() const { return stands_by_; }
 
  private:
@@ -46,13 +46,13 @@ class NameHold {
   absl::Duration not_before_ = -absl::InfiniteDuration();
 };
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class Beats {
  public:
   Beats(LogPort& port, Dispatcher& jobs, const VideoSerializer& serializer,
         const NodeOptions& options);
 
-  // What is told of this node.
+  // What this node's heartbeat says.
   struct Own {
     uint64_t position = 0;
     int claimed = 0;
@@ -60,38 +60,39 @@ class Beats {
     bool draining = false;
     std::string unfit;  // as in NodeBeat
     bool holds_name = false;
-    bool stands_by = false;  // nothing is told of it
+    bool stands_by = false;  // sends nothing
     bool operator==(const Own&) const = default;
   };
-  // Time has passed: hears, and beats when it is time, or when its room has changed.
+  // Reads heartbeats, and sends one when it is due or when this node's free room has changed.
   void Tick(absl::Duration now, const Own& own);
 
   const NodeTable& nodes() const { return nodes_; }
-  // Since when beats of this process have come back without a break; infinite: they do not.
+  // When this process began to receive its own heartbeats without a gap; infinite if it does not.
   absl::Duration hears_since() const { return hears_since_; }
-  // All others that serve it, by name, with how many they could claim now.
+  // The other nodes that serve the model, by name, with how many videos each could claim now.
   std::map<std::string, int> ServersOf(const std::string& model) const;
-  // Others that live and have it, also those that claim nothing for now.
+  // The other live nodes that have the model, including those that claim nothing at the moment.
   std::set<std::string> NodesWith(const std::string& model) const;
-  // Models for which some node has a device.
+  // Models that some node has a ready device for.
   std::set<std::string> ReadyModels() const;
-  // Every living server had the time to tell its models, one has some, and their cards are known.
+  // True once every live node had time to announce its models, at least one has some, and the
+  // descriptions of all are known.
   bool KnowsModels(absl::Duration now) const;
-  // Lives and takes videos, as far as is known.
+  // Whether the node is alive and takes videos, as far as this one knows.
   bool IsServing(const std::string& node) const;
-  // Of those that live it is the first by name.
+  // Whether this node is the first by name of all live ones.
   bool IsFirst() const;
-  // Devices of nodes that take videos, ready for some model; 0: nothing was heard yet.
+  // Number of ready devices of nodes that take videos; 0 before the first heartbeat.
   int NumDevices() const;
-  // Nodes that take videos; this one counts.
+  // Number of nodes that take videos, including this one.
   int NumServing() const;
 
  private:
   void Hear(absl::Duration now);
-  // Beats of this process come back: those of others would come, too.
+  // Whether this process receives its own heartbeats, and so would receive others'.
   bool HearsItself(absl::Duration now) const;
   void LearnKernels(const NodeBeat& beat);
-  // What is known of those that live, where it has changed.
+  // Passes on the kernels of live nodes, where they have changed.
   void TellKernels();
   void Send(const Own& own);
   void AddKernels(const Means& means, NodeBeat& beat) const;
@@ -108,7 +109,7 @@ class Beats {
   int64_t count_ = 0;
   Own told_;
   std::set<std::string> learned_;                              // models
-  std::set<uint64_t> processes_;                               // that have beaten
+  std::set<uint64_t> processes_;                               // that have sent heartbeats
   using Lists = std::map<std::string, std::set<std::string>>;  // of kernels, by model
   std::map<std::string, Lists> kernels_;                       // by node, as last heard
   Lists told_kernels_;

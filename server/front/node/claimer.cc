@@ -11,8 +11,7 @@
 namespace reel::front {
 namespace {
 
-// Whom a video suits best claims it at once; the others let so long pass for each whom it suits
-// better.
+// The best suited node claims at once. Each other one waits this long per better suited node.
 constexpr absl::Duration kTurn = absl::Milliseconds(50);
 constexpr absl::Duration kClaimPatience = absl::Seconds(10);
 
@@ -31,20 +30,20 @@ void Claimer::Settle(absl::Duration now) {
   const std::vector<Key> waiting = holdings_.Waiting();
   const int taken = static_cast<int>(waiting.size() + claiming_.size());
   const bool may = !deliveries_.full();
-  // For each device one that has not begun yet: what runs and what is next to run.
+  // Holds one waiting video per device beside the running one.
   int room = may ? means.devices - taken : 0;
   idle_ = may ? std::max(0, means.idle - taken) : 0;
   if (room > 0 && !had_room_) room_since_ = now;
   had_room_ = room > 0;
   for (const Key& key : Orphans(means)) {
     const KnownVideo& video = *state_.index.FindLive(key);
-    // Of one that is only to be ended no device is needed.
+    // A video that is only to be ended needs no device.
     const bool only_ends = video.wished;
     if (claiming_.contains(key) || (!only_ends && room <= 0) || !IsOurs(key, video, now)) continue;
     Claim(key);
     room -= only_ends ? 0 : 1;
   }
-  // Others' videos may be passed, each by one.
+  // Each waiting video may be overtaken by one of another tenant.
   const int passing = may && !waiting.empty() ? means.devices : 0;
   if (room + passing <= 0) return;
   const size_t window = room > 0 ? WindowOf(static_cast<size_t>(state_.beats.NumServing()))
@@ -57,7 +56,7 @@ void Claimer::Settle(absl::Duration now) {
   }
 }
 
-// What a request has not claimed itself: an earlier process has left it.
+// Claims what an earlier process left; requests claim their own videos.
 void Claimer::ClaimAll() {
   if (state_.index.queued() == 0) return;
   Forget();
@@ -92,7 +91,7 @@ std::vector<Claimer::Key> Claimer::Candidates(const Means& means, size_t window)
       window, state_.options.weights,
       [&](const KnownVideo& video) { return means.CanRun(video) && !IsLeftToItsCaller(video); });
   if (means.idle > 0) return head;
-  // All devices here are busy: what idle ones elsewhere will take is theirs.
+  // All devices here are busy: leave to idle nodes what they will take.
   std::vector<Key> rest;
   std::map<std::string, int> taken;
   for (const Key& key : head) {
@@ -114,8 +113,8 @@ bool Claimer::IsLeftToItsCaller(const KnownVideo& video) const {
 
 bool Claimer::IsOurs(const Key& key, const KnownVideo& video, absl::Duration now) {
   if (video.caller_node == state_.options.node) return true;
-  // Whoever is idle competes with those who are; who would only hold it, with all. By beats nobody
-  // knows who may hold one more: where all are busy, those whose place becomes free would race.
+  // An idle node competes with idle nodes only, a busy one with all. Heartbeats do not say who can
+  // hold one more, so busy nodes would race for each slot that becomes free.
   Noticed& noticed = noticed_.try_emplace(key, Noticed{now, {}}).first->second;
   const int better =
       RivalsFor(video.model).CountBetter(key.second, /*only_with_room=*/idle_ > 0, noticed.better);
@@ -140,7 +139,7 @@ void Claimer::Claim(const Key& key) {
           [this, key](const absl::StatusOr<WriteResult>& written) { OnWritten(key, written); }));
 }
 
-// Won or lost, the view will show it (Forget).
+// The view shows whether the claim was won or lost (see Forget).
 void Claimer::OnWritten(const Key& key, const absl::StatusOr<WriteResult>& written) {
   const bool told = written.ok() && written->outcome != WriteResult::Outcome::kUnknown;
   if (told) return;

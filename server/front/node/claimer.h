@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims videos for this node: waiting ones that it has room for, and those of nodes that are
-// silent.
+// Claims videos for this node: queued ones that it has room for, and those of nodes that no longer
+// send heartbeats.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace reel::front {
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class Claimer {
  public:
   using Key = FleetState::Key;
@@ -31,34 +31,35 @@ class Claimer {
         deliveries_(deliveries),
         fitness_(fitness) {}
 
-  // Something has changed, or time has passed.
+  // Called after every change and every tick.
   void Settle(absl::Duration now);
-  // Devices that have nothing to do, but for what is about to begin.
+  // Number of idle devices, less the videos that are about to start.
   int idle() const { return idle_; }
-  // Claims by what the view made of them; takeovers are among those that were won.
+  // Claims by outcome; takeovers are included in those that were won.
   struct Counts {
     int64_t won = 0, lost = 0, takeovers = 0;
   };
   const Counts& counts() const { return counts_; }
 
  private:
-  // A claim that is being written.
+  // A claim whose write is in flight.
   struct Claiming {
     uint32_t epoch = 0;
     bool takes_over = false;
   };
-  // Of a server that is alone: its dispatcher has the whole queue.
+  // A lone server claims everything: its dispatcher holds the whole queue.
   void ClaimAll();
   std::vector<Key> Candidates(const Means& means, size_t window);
   std::vector<Key> Orphans(const Means& means) const;
-  // Of one whose caller waits at another node for its bytes, which only flow there.
+  // Whether a caller streams the video from another node, which should therefore render it.
   bool IsLeftToItsCaller(const KnownVideo& video) const;
-  // Long enough there, and this node long enough with room, that who suits better has had its time.
+  // Whether the video has waited, and this node has had room, for long enough that better suited
+  // nodes had their chance.
   bool IsOurs(const Key& key, const KnownVideo& video, absl::Duration now);
-  // Others that serve the model, as of this look.
+  // The other nodes that serve the model, computed once per Settle.
   const Rivals& RivalsFor(const std::string& model);
-  // Its tenant has less than one of those whose videos wait here: the dispatcher begins it before
-  // them, so that it needs no place of its own.
+  // Whether the dispatcher would start this video before those that wait here, because its tenant
+  // has less running. It then needs no slot of its own.
   bool Passes(const Key& key, const std::vector<Key>& waiting) const;
   void Claim(const Key& key);
   void OnWritten(const Key& key, const absl::StatusOr<WriteResult>& written);
@@ -81,7 +82,7 @@ class Claimer {
   };
   std::map<Key, Noticed> noticed_;
   std::map<std::string, Rivals> rivals_;  // by model
-  std::set<std::string> counted_;         // models whose rivals are of this look
+  std::set<std::string> counted_;         // models whose rivals are up to date
 };
 
 }  // namespace reel::front

@@ -12,7 +12,7 @@
 namespace reel::front {
 namespace {
 
-// What the threads of the pool work with.
+// What the pool's threads need.
 struct ConditionPlace {
   ObjectStore& store;
   const NodeOptions& options;
@@ -23,7 +23,7 @@ struct ConditionPlace {
   }
 };
 
-// What was sent ahead is there already.
+// A file uploaded before the request is stored already.
 absl::Status CheckFile(const ConditionPlace& place, const model::Condition& condition) {
   for (const std::string& key : place.KeysOf(condition)) {
     const absl::Status found = place.store.Head(key).status();
@@ -51,14 +51,14 @@ bool IsNotThere(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsOutOfRange(status);
 }
 
-// Who took the request may have had another key, or none.
+// The server that took the request may have another sealing key, or none.
 absl::StatusOr<std::string> FetchOne(const ConditionPlace& place,
                                      const model::Condition& condition) {
   for (const std::string& key : place.KeysOf(condition)) {
     auto bytes = place.store.Get(key, 0, condition.size_bytes + Seal::kOverhead);
     if (IsNotThere(bytes.status())) continue;
     if (!bytes.ok()) return bytes;
-    // Plain bytes are moved, not copied: they may be many.
+    // Moves plain bytes, since they may be large.
     auto opened = Seal::IsSealed(*bytes) ? place.options.seal.Open(*bytes, key) : std::move(bytes);
     if (opened.ok() && Sha256Hex(*opened) == condition.sha256) return opened;
     return absl::DataLossError("the object store has other bytes than the request came with");
@@ -86,7 +86,7 @@ void Conditions::Keep(const std::string& tenant, const List& conditions,
                       absl::AnyInvocable<void(absl::Status)> done) {
   auto shared = std::make_shared<decltype(done)>(std::move(done));
   auto kept = thread_.Here<absl::Status>([this, shared](const absl::Status& status) {
-    // A status with a reason is about the request, not about the store.
+    // An error with a reason is about the request, not the store.
     if (!ReasonOf(status)) state_.Note(status);
     (*shared)(status);
   });

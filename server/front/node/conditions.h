@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and clips that requests come with, as objects by their hash: kept by who takes the
-// request, fetched by who renders it.
+// Pictures and clips of requests, stored as objects by their hash. The node that takes the request
+// stores them; the node that renders fetches them.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@
 
 namespace reel::front {
 
-// Confined to the node's thread, where answers come, too. What it is given outlives it, and what
-// `pool` runs ends before it.
+// Confined to the node's thread, which also runs the callbacks. Arguments outlive it; `pool` stops
+// before it.
 class Conditions {
  public:
   using Blob = std::shared_ptr<const std::string>;
@@ -31,10 +31,11 @@ class Conditions {
       : store_(std::move(store)), pool_(pool), state_(state), thread_(thread), options_(options) {}
 
   bool enabled() const { return store_.objects != nullptr; }
-  // All of them are in the store, or `done` hears why not; FILE_NOT_FOUND of those sent ahead.
+  // Stores all of them, then calls `done`. FILE_NOT_FOUND: a file uploaded before the request is no
+  // longer there.
   void Keep(const std::string& tenant, const List& conditions,
             absl::AnyInvocable<void(absl::Status)> done);
-  // In their order. DATA_LOSS: the store does not have one of them any more.
+  // Fetches them, in order. DATA_LOSS: the store has lost one.
   void Fetch(const std::string& tenant, const List& conditions,
              absl::AnyInvocable<void(absl::StatusOr<std::vector<Blob>>)> done);
 

@@ -71,7 +71,7 @@ void Deliveries::End(const Shared& delivery, const absl::Status& status) {
   delivery->done(status);
 }
 
-// Nobody may want anything of it for long, while people ask whether it works.
+// Probes even without uploads, since the status says whether the store works.
 void Deliveries::Tick(absl::Duration now) {
   if (!enabled() || store_state_.good() || looking_ || now - looked_ < kBetweenLooks) return;
   looked_ = now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results on their way into the fleet's store: tried until they are there, or are no longer this
-// node's to bring.
+// Uploads results to the fleet's store: retries until they are stored, or until this node no longer
+// owns them.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@
 
 namespace reel::front {
 
-// Where a node keeps what all servers are to have.
+// Where a node stores what every server can read.
 struct SharedStore {
   ObjectStore* objects = nullptr;  // null: there is none
-  // The complete file of an attempt; null: results stay with who has rendered them.
+  // Returns the path of an attempt's complete file; null if results stay on the node that rendered
+  // them.
   std::function<std::string(const std::string& id, int attempt)> path_of = nullptr;
 };
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class Deliveries {
  public:
   Deliveries(NodeState& state, const NodePorts& ports, SharedStore store, TaskPool* pool,
@@ -37,24 +38,24 @@ class Deliveries {
         store_state_(store_state) {}
 
   bool enabled() const { return store_.objects != nullptr && store_.path_of != nullptr; }
-  // `video` has succeeded here. `mine`: whether it is still to be brought; once it is not, `done`
-  // hears ABORTED. Other errors: it can never be brought. Else the key under which it lies.
+  // Uploads the result of `video`, which succeeded here. `done` gets the object's key; ABORTED once
+  // `mine` returns false; any other error if the result can never be uploaded.
   void Deliver(const Video& video, uint32_t epoch, std::function<bool()> mine,
                Answer<std::string> done);
-  // So many are on their way that nothing more should be rendered here.
+  // True if so many uploads wait that this node should render nothing more.
   bool full() const { return enabled() && counts_.waiting >= state_.options.deliver_backlog; }
 
-  // On their way, and what has come of others; a try that failed is not the last one.
+  // Uploads in progress, and the outcomes of earlier ones. A failed try is repeated.
   struct Counts {
     int waiting = 0;
     int64_t waiting_bytes = 0;
     int64_t stored = 0, given_up = 0, failed_tries = 0;
   };
   const Counts& counts() const { return counts_; }
-  // Took what came last.
+  // Whether the last call to the store succeeded.
   bool store_is_good() const { return store_state_.good(); }
 
-  // Time has passed: a store that was away is looked at.
+  // Probes a store that was unreachable.
   void Tick(absl::Duration now);
 
  private:

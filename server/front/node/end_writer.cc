@@ -12,11 +12,10 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-// A message that was there before is folded far sooner. To claim too soon costs nothing: it would
-// be void.
+// The fold shows an earlier message far sooner. A claim that comes too soon is void and harmless.
 constexpr absl::Duration kForeignPatience = absl::Seconds(1);
 constexpr absl::Duration kRivalPatience = absl::Seconds(10);
-// Whoever writes under that many subjects is not to be outrun.
+// Gives up against a writer that takes this many epochs.
 constexpr int kMostClaimsOfAnEnd = 8;
 
 }  // namespace
@@ -76,7 +75,7 @@ void EndWriter::OnWritten(Ending ending, int round, const absl::StatusOr<WriteRe
         return ports_.view.ready() && ports_.view.position() >= sequence &&
                !IsMine(claim.first, claim.second);
       },
-      // What is stored will be folded, however long the log is away.
+      // A stored message is folded eventually, however long the log is unreachable.
       lost ? ports_.clock.Monotonic() + kForeignPatience : absl::InfiniteDuration(),
       [this, lost, round, ending = std::move(ending)](bool over) mutable {
         if (!over && lost) return ClaimNext(std::move(ending), round + 1);
@@ -121,7 +120,7 @@ void EndWriter::ClaimNext(Ending ending, int round) {
           }));
 }
 
-// Whatever was answered, the view says whether it counts.
+// Only the view decides whether the end counts, whatever the log answered.
 void EndWriter::Tell(Ending& ending) const {
   const std::optional<ViewVideo> ended = ports_.view.FindVideo(ending.claim.first);
   ending.done(ended && !ended->live() && ended->job.epoch == ending.claim.second &&

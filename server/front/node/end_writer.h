@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends of this node's claims, written into the log until the view says what became of them. Where
-// somebody else has written under an end's subject, which is written once, the node claims the next
-// epoch and ends that one.
+// Writes the ends of this node's claims into the log, and retries until the view shows the outcome.
+// If another node has already written an end for this epoch, it claims the next epoch and ends that
+// one.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +18,34 @@
 
 namespace reel::front {
 
-// Why a video is given back, and why it has ended, as the log has it.
+// The log's words for why a video was released, and why it ended.
 const char* TextOf(ReleaseReason why);
 std::string ReasonOfEnd(const Video& video);
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class EndWriter {
  public:
   using Key = FleetState::Key;
-  using Claim = std::pair<Key, uint32_t>;  // with its epoch
+  using Claim = std::pair<Key, uint32_t>;  // video and epoch
   struct Ending {
     Claim claim;
     FinishSaid said;
-    std::string reason;  // of what has no result
-    // Whether it has ended, and by this. What is given back does not end.
+    std::string reason;  // of videos without a result
+    // `counts`: whether this write ended the video. A release ends nothing.
     absl::AnyInvocable<void(bool counts)> done;
   };
   EndWriter(NodeState& state, const NodePorts& ports) : state_(state), ports_(ports) {}
 
-  // However long the log is away or full.
+  // Retries for as long as the log is unreachable or full.
   void Write(Ending ending) { Write(std::move(ending), 0); }
-  // Claimed by this node, as far as the view says.
+  // Whether the view says that this node owns this epoch of the video.
   bool IsMine(const Key& key, uint32_t epoch) const;
 
  private:
   void Write(Ending ending, int round);
   void OnWritten(Ending ending, int round, const absl::StatusOr<WriteResult>& written);
-  // No broker takes it, and none would from the node that would render it next: it must end all the
-  // same.
+  // Ends a video whose record the log refuses, without that record. Any other node's record would
+  // be refused as well.
   void WriteWithoutVideo(const Claim& claim);
   void ClaimNext(Ending ending, int round);
   void Tell(Ending& ending) const;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostComing = 64, kMostComingOfTenant = 16;
 constexpr absl::Duration kBetweenFileLooks = absl::Minutes(1);
-// Beyond the expiry that callers are told, so that requests under way can still use the file.
+// Kept beyond the expiry that callers see, for requests in flight.
 constexpr absl::Duration kGrace = absl::Hours(1);
 
 absl::Status Busy() {
@@ -32,13 +32,13 @@ absl::Status TooManyOfTenant(const std::string& tenant, int count) {
                        {count, kMostComingOfTenant}, absl::Seconds(1));
 }
 
-// An error of the store as callers see it.
+// Turns a store's error into what callers see.
 absl::Status StoreError(const absl::Status& status, bool alone) {
   if (status.ok() || ReasonOf(status)) return status;
   return alone ? NotWritten(status) : FleetUnavailable("The fleet's store does not take files");
 }
 
-// What the threads of the pools work with.
+// What the pools' threads need.
 struct FileShelf {
   ObjectStore& store;
   const NodeOptions& options;
@@ -51,7 +51,7 @@ struct FileShelf {
 absl::Status FileShelf::Put(const FileSpool& spool, const FileSpool::Whole& whole,
                             int64_t hour) const {
   const std::string key = ConditionKeys(options.seal, options.fleet, tenant, whole.sha256).front();
-  // First, so that nobody sweeps older bytes that are the same.
+  // Writes the marker first, so that the janitor does not delete older, equal bytes.
   const FilePlace place{tenant, key.substr(key.rfind('/') + 1), hour, spool.size(),
                         whole.content_type};
   REEL_RETURN_IF_ERROR(store.PutBytes(FileKey(options.fleet, place), "1", "text/plain"));
@@ -64,8 +64,8 @@ absl::Status FileShelf::Put(const FileSpool& spool, const FileSpool::Whole& whol
   return store.PutBytes(key, sealed, whole.content_type);
 }
 
-// The upload that expires last. The server that took it may have sealed it with another key, or
-// not.
+// Finds the upload that expires last. The server that took it may have used another sealing key, or
+// none.
 absl::StatusOr<FilePlace> FileShelf::Find(const std::string& sha256, absl::Time now) const {
   std::optional<FilePlace> found;
   for (const std::string& key : ConditionKeys(options.seal, options.fleet, tenant, sha256)) {
@@ -102,7 +102,7 @@ absl::StatusOr<FileUse> LookThrough(ObjectStore& store, const NodeOptions& optio
   }
 }
 
-// An MP4 may be taken for its sound.
+// An MP4 may be named for its sound.
 void TakeDescription(const FilePlace& place, model::Condition& condition) {
   using Kind = model::Condition::Kind;
   const bool is_mp4 = place.content_type == "video/mp4";
@@ -143,7 +143,7 @@ absl::Status DescribeAll(const FileShelf& shelf, absl::Time now, model::Generati
 
 }  // namespace
 
-// One file on its way in: its bytes go to the disk, and at the end into the store.
+// One upload in progress: its bytes go to a spool file, and at the end into the store.
 class Files::Upload final : public FileUpload {
  public:
   struct Parts {
@@ -186,7 +186,7 @@ class Files::Upload final : public FileUpload {
     const int64_t hour = absl::ToUnixSeconds(parts.clock.Wall()) / 3600;
     const absl::Status put =
         FileShelf{parts.store, parts.options, parts.tenant}.Put(spool, whole, hour);
-    // A server's own disk may be full: files are then still looked through, to remove expired ones.
+    // A lone server's full disk must not stop the listing, which removes expired files.
     if (put.ok() || !parts.options.alone) parts.store_state.Note(put);
     REEL_RETURN_IF_ERROR(StoreError(put, parts.options.alone));
     parts.place->stored = true;
@@ -266,7 +266,7 @@ void Files::Begin(const std::string& tenant, int64_t size,
                   Answer<std::unique_ptr<FileUpload>> done) {
   if (const absl::Status refused = Takes(tenant, size); !refused.ok()) return done(refused);
   std::shared_ptr<Place> place = PlaceFor(tenant, size);
-  // Together with unfinished uploads, which no account counts yet.
+  // Includes unfinished uploads, which use() does not count yet.
   ports_.jobs.CheckFile(
       tenant, ComingBytes(tenant),
       ports_.thread.Here<absl::Status>([this, tenant, size, place = std::move(place),
@@ -292,7 +292,7 @@ void Files::Open(const std::string& tenant, int64_t size, std::shared_ptr<Place>
 }
 
 void Files::Describe(NewJob job, Described done) {
-  // Refused where the request is taken.
+  // Submission refuses such a request.
   if (objects_ == nullptr) return done(std::move(job), absl::OkStatus());
   auto shared = std::make_shared<Described>(std::move(done));
   auto described = std::make_shared<NewJob>(std::move(job));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that callers upload before the requests that name them: received in pieces, kept in the
-// store for a day as conditions are, and found by their hash.
+// Files that callers upload before the requests that name them. They arrive in pieces, are stored
+// for a day like conditions, and are found by their hash.
 #pragma once
 
 #include <atomic>
@@ -26,38 +26,39 @@
 
 namespace reel::front {
 
-// All uploaded files, when the store was last listed.
+// All uploaded files at the last listing of the store.
 struct FileUse {
   std::map<std::string, int64_t> bytes;  // by tenant
   std::set<std::string> conditions;      // keys of the objects with their bytes
   std::vector<std::string> expired;      // keys of the markers that have expired
 };
 
-// Confined to the node's thread, where answers come, too, but for those of an upload. What it is
-// given outlives it, and what the pools run ends before it.
+// Confined to the node's thread, which also runs the callbacks, except for those of an upload.
+// Arguments outlive it; the pools stop before it.
 class Files {
  public:
-  // `counted` is called when use() has changed.
+  // `counted` is called after use() has changed.
   Files(NodeState& state, const NodePorts& ports, ObjectStore* objects, const NodePools& pools,
         StoreState& store_state, std::function<void()> counted);
 
-  // INVALID_REQUEST, TENANT_QUOTA, STORE_FULL, QUEUE_FULL; else its bytes may come.
+  // Admits an upload, or fails with INVALID_REQUEST, TENANT_QUOTA, STORE_FULL or QUEUE_FULL.
   void Begin(const std::string& tenant, int64_t size, Answer<std::unique_ptr<FileUpload>> done);
-  // A request whose conditions say what the files that they name are. `files`: why not all of them
-  // do: FILE_NOT_FOUND, INVALID_SPEC where the request describes a file otherwise.
+  // Fills in the size and type of the files that a request names. `files` says why one cannot be
+  // used: FILE_NOT_FOUND, or INVALID_SPEC if the request describes it differently.
   using Described = absl::AnyInvocable<void(NewJob job, absl::Status files)>;
   void Describe(NewJob job, Described done);
 
-  // Looks through the store.
+  // Lists the store's files.
   void Look(absl::AnyInvocable<void(absl::Status)> done);
-  // As of the last look.
+  // As of the last listing.
   const FileUse& use() const { return use_; }
-  // A second has passed: looks where a file was taken here, and now and then for those of others.
+  // Called every second. Lists the store after an upload here, and now and then for uploads at
+  // other nodes.
   void Tick(absl::Duration now);
 
  private:
   class Upload;
-  // Of a file among those on their way in.
+  // A slot for one file that is being uploaded.
   struct Place {
     explicit Place(absl::AnyInvocable<void(bool)> on_leave) : leave(std::move(on_leave)) {}
     ~Place() { leave(stored); }
@@ -70,18 +71,19 @@ class Files {
   absl::Status Takes(const std::string& tenant, int64_t size) const;
   void Open(const std::string& tenant, int64_t size, std::shared_ptr<Place> place,
             Answer<std::unique_ptr<FileUpload>> done);
-  // Counts the upload while the returned object lives, and a stored file until use() has it.
+  // Counts the upload while the returned object lives; a stored file counts until use() includes
+  // it.
   std::shared_ptr<Place> PlaceFor(const std::string& tenant, int64_t size);
   int64_t ComingBytes(const std::string& tenant) const;
 
   void Leave(const std::string& tenant, int64_t size, bool stored);
-  using Sizes = std::vector<std::pair<std::string, int64_t>>;  // of files, with their tenants
+  using Sizes = std::vector<std::pair<std::string, int64_t>>;  // tenant and file size
   void Settle(const Sizes& sizes);
 
-  // Of one tenant, on their way in.
+  // One tenant's uploads in progress.
   struct Coming {
     int count = 0;
-    int64_t bytes = 0;  // and of those that have come since the last look
+    int64_t bytes = 0;  // including uploads that finished since the last listing
   };
 
   NodeState& state_;
@@ -90,10 +92,10 @@ class Files {
   const NodePools& pools_;
   StoreState& store_state_;
   const std::function<void()> counted_;
-  const absl::Status spool_;  // whether there is a folder for it
+  const absl::Status spool_;  // OK if the spool folder can be used
   std::map<std::string, Coming> coming_;
   int num_coming_ = 0;
-  Sizes come_;  // since the last look
+  Sizes come_;  // since the last listing
   int64_t last_number_ = 0;
   FileUse use_;
   bool looking_ = false;

@@ -14,7 +14,7 @@
 namespace reel::front {
 namespace {
 
-// After a failure, doubled by each that follows within kDiskCalm.
+// Pause after a failure; doubled by each further one within kDiskCalm.
 constexpr absl::Duration kShortestDiskPause = absl::Seconds(1);
 constexpr absl::Duration kLongestDiskPause = absl::Minutes(1);
 constexpr absl::Duration kDiskCalm = absl::Minutes(5);
@@ -30,7 +30,7 @@ void DiskWatch::Tick() {
 
 void DiskWatch::OnProbed(const absl::Status& status) {
   probing_ = false;
-  // A failure that came meanwhile knows more.
+  // A failure since then is newer than this probe.
   if (clock_.Monotonic() < not_before_) return;
   good_ = status.ok();
   fitness_.Set(Unfit::kDisk, std::string(status.message()));
@@ -53,9 +53,9 @@ void DiskWatch::Judge(const absl::Status& error, absl::AnyInvocable<void(bool of
         "the disk of the data folder is full, or the results have reached data.max_bytes"));
     return done(true);
   }
-  // A disk that is read-only or broken shows as an internal error, as other things do.
+  // A read-only or broken disk shows as INTERNAL, as do other failures: probe it.
   if (reason != Reason::kInternal || !probe_) return done(false);
-  // Whoever is not taken is told: the answer is one of two owners'.
+  // Shared, because `done` must also be called if the pool takes no task.
   auto shared = std::make_shared<absl::AnyInvocable<void(bool)>>(std::move(done));
   auto told = thread_.Here<absl::Status>([this, shared](const absl::Status& status) {
     if (!status.ok()) Fail(status);

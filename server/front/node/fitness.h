@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges whether this node can render for now, and says why not.
+// Decides whether this node can render at the moment, and says why not.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@
 
 namespace reel::front {
 
-// Thread-safe. A node that is not fit claims nothing, gives back what no worker has, and is not
-// ready.
+// Reasons why a node cannot render. An unfit node claims nothing, releases videos that no worker
+// has started, and is not ready. Thread-safe.
 class Fitness {
  public:
-  // `why` in words; empty: it is no longer so. The log hears of changes.
+  // Sets or, with an empty `why`, clears a reason. Changes are logged.
   void Set(Unfit what, const std::string& why);
   bool fit() const;
   std::array<bool, kUnfits> All() const;
-  // All reasons in one line; empty: fit.
+  // All reasons in one line; empty if fit.
   std::string Why() const;
 
  private:
@@ -35,13 +35,12 @@ class Fitness {
   std::map<Unfit, std::string> reasons_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Looks at the disk; `writes`: by writing to it, else by what it says of itself. Waits.
+// Probes the disk, by a write if `writes`, else by its free space. Blocks.
 using DiskProbe = std::function<absl::Status(bool writes)>;
 
-// Watches the disk of this server's data folder: whether it takes results, and which failures are
-// its fault.
-// Confined to the node's thread. What it is given outlives it. Without a probe the disk counts as
-// good.
+// Watches the disk of the data folder: whether it takes results, and which failed videos it is to
+// blame for.
+// Confined to the node's thread. Arguments outlive it. Without a probe the disk counts as good.
 class DiskWatch {
  public:
   DiskWatch(DiskProbe probe, TaskPool& probes, const OwnThread& thread, Fitness& fitness,
@@ -52,10 +51,10 @@ class DiskWatch {
         fitness_(fitness),
         clock_(clock) {}
 
-  // A second has passed.
+  // Called every second.
   void Tick();
-  // Whether a video has failed with `error` because of this disk: then it can be rendered
-  // elsewhere.
+  // Tells `done` whether a video failed with `error` because of this disk, so that another node can
+  // render it.
   void Judge(const absl::Status& error, absl::AnyInvocable<void(bool of_disk)> done);
 
  private:
@@ -63,30 +62,30 @@ class DiskWatch {
   void OnProbed(const absl::Status& status);
 
   const DiskProbe probe_;
-  TaskPool& probes_;  // one thread, which waits for the disk
+  TaskPool& probes_;  // one thread, for blocking disk calls
   const OwnThread& thread_;
   Fitness& fitness_;
   const Clock& clock_;
   bool good_ = true, probing_ = false;
-  // A file that did not fit leaves room behind: a good probe proves little until this is over.
+  // A failed file frees its space again, so a good probe proves little before this time.
   absl::Duration not_before_ = -absl::InfiniteDuration();
   absl::Duration failed_ = -absl::InfiniteDuration();
   absl::Duration pause_;
 };
 
-// The state of the fleet's store, by the last call of any thread.
+// State of the fleet's store, by the last call of any thread. Thread-safe.
 // Thread-safe.
 class StoreState {
  public:
-  // What a call has come to. What says something of one object alone, and nothing of the store, is
-  // as good as success. The log hears of changes.
+  // Notes the outcome of a call. Errors about a single object count as success, since the store
+  // answered. Changes are logged.
   void Note(const absl::Status& status);
   bool good() const;
-  // Results that wait for it.
+  // Sets how many results wait for the store.
   void SetWaiting(int results, bool full);
-  // No more results may come to wait.
+  // Whether no further result may wait.
   bool full() const;
-  // A line for people; empty: all is well.
+  // One line for operators; empty if all is well.
   std::string Problem() const;
 
  private:
@@ -96,7 +95,7 @@ class StoreState {
   bool full_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// What may be otherwise at the next try.
+// Whether a retry may succeed.
 bool MayPass(const absl::Status& status);
 
 }  // namespace reel::front

@@ -15,8 +15,8 @@ absl::Time FleetClock::Wall() const {
 }
 
 void FleetClock::Learn(absl::Time time, absl::Duration asked, absl::Duration answered) {
-  // The answer was on its way for an unknown part of the time: a slow one moves nothing that it
-  // does not contradict.
+  // How long the answer travelled is unknown, so a slow answer moves the clock only if it
+  // contradicts it.
   const absl::Time earliest = time - answered;
   const absl::Time latest = time - asked;
   const absl::Duration monotonic = own_.Monotonic();
@@ -42,7 +42,7 @@ std::string SkewText(absl::Duration skew, absl::Duration precision) {
 
 namespace {
 
-// Clocks of this kind drift by less than a millisecond meanwhile.
+// Clocks drift by less than a millisecond in this time.
 constexpr absl::Duration kBetweenAsks = absl::Seconds(10);
 
 absl::Status Ask(LogPort& port, FleetClock& clock) {
@@ -89,7 +89,7 @@ void ClockWatch::Judge() {
   if (!skew && !absl::IsUnimplemented(asked_)) {
     why = "the brokers have not told their time yet";
   } else if (skew && absl::AbsDuration(*skew) > options_.max_clock_skew) {
-    // Rounded, so that beats tell it as news only when it is some.
+    // Rounded, so that small changes cause no extra heartbeats.
     why = SkewText(*skew, absl::Milliseconds(100));
   }
   agrees_ = why.empty();

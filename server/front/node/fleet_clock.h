@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of a fleet: its brokers' clock, carried on by this server's monotonic one. Servers whose
-// own clocks differ, or are set, judge deadlines and expiry alike.
+// The fleet's time: the brokers' clock, extrapolated by this server's monotonic clock. Servers with
+// wrong clocks still agree on deadlines and expiry.
 #pragma once
 
 #include <optional>
@@ -20,17 +20,17 @@ namespace reel::front {
 // Thread-safe.
 class FleetClock final : public Clock {
  public:
-  // `own` outlives it. A jump of the brokers' clock above `most` is followed only if this server's
-  // own clock agrees with it: the broker that leads now may be the wrong one.
+  // `own` outlives it. Follows a jump of the brokers' clock above `most` only if this server's
+  // clock agrees: the new leader's clock may be the wrong one.
   FleetClock(const Clock& own, absl::Duration most) : own_(own), most_(most) {}
 
-  // This server's own time until the brokers' is known.
+  // Returns this server's time until the brokers' is known.
   absl::Time Wall() const override;
   absl::Duration Monotonic() const override { return own_.Monotonic(); }
 
-  // A broker said `time` between two readings of Monotonic.
+  // A broker reported `time` between the readings `asked` and `answered` of Monotonic.
   void Learn(absl::Time time, absl::Duration asked, absl::Duration answered);
-  // How far this server's own clock is ahead of the brokers'; nullopt: theirs is not known.
+  // How far this server's clock is ahead of the brokers'; nullopt if theirs is not known.
   std::optional<absl::Duration> Skew() const;
 
  private:
@@ -45,17 +45,17 @@ class FleetClock final : public Clock {
 // "this server's clock is 6.2s ahead of the brokers'", shown in whole units of `precision`.
 std::string SkewText(absl::Duration skew, absl::Duration precision);
 
-// Asks the brokers for their time, and says when this server's own clock is too far from it.
-// Confined to the node's thread. What it is given outlives it.
+// Asks the brokers for their time, and marks this node unfit if its own clock is too far off.
+// Confined to the node's thread. Arguments outlive it.
 class ClockWatch {
  public:
-  // Asks at once, and waits for the answer: nothing is judged by a clock that nobody has looked at.
+  // Asks at once and blocks for the answer, so that no decision uses an unchecked clock.
   ClockWatch(LogPort& port, TaskPool& looks, const OwnThread& thread, FleetClock& clock,
              Fitness& fitness, const NodeOptions& options);
 
   // A second has passed.
   void Tick(absl::Duration now);
-  // This server's clock is near the brokers', or they tell none.
+  // Whether this server's clock is near the brokers', or theirs is not known.
   bool agrees() const { return agrees_; }
 
  private:
@@ -63,7 +63,7 @@ class ClockWatch {
   void Judge();
 
   LogPort& port_;
-  TaskPool& looks_;  // waits for the broker
+  TaskPool& looks_;  // for blocking calls to the broker
   const OwnThread& thread_;
   FleetClock& clock_;
   Fitness& fitness_;

@@ -34,7 +34,7 @@ absl::Status ReadFailure(const absl::Status& status) {
 }
 
 absl::Status NotWritten(const absl::Status& status) {
-  // A log of one's own says what its disk has.
+  // A lone server's log returns the error of its disk.
   if (ReasonOf(status)) return status;
   if (absl::IsResourceExhausted(status)) return FleetUnavailable("The fleet's log is full");
   if (absl::IsInvalidArgument(status)) {

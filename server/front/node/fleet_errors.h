@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of a fleet, as callers see them.
+// Errors of a fleet as its callers see them.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace reel::front {
 
 // FLEET_UNAVAILABLE. `why`: a static sentence.
 absl::Status FleetUnavailable(std::string_view why);
-// Nothing was written, or nobody knows whether it was; OK statuses are of the latter kind.
+// The write failed, or its outcome is unknown (an OK `status`).
 absl::Status NotWritten(const absl::Status& status);
-// Of a result that the store does not give: MEDIA_CORRUPT where it has lost it.
+// The store did not return a result; MEDIA_CORRUPT if it has lost it.
 absl::Status ReadFailure(const absl::Status& status);
 absl::Status NoSuchVideo(const std::string& id);
-// FILE_NOT_FOUND, of a file that a request names.
+// FILE_NOT_FOUND, for a file that a request names.
 absl::Status NoSuchFile(const std::string& name);
-// It is there, encrypted, and whoever has the key can show it.
+// The video exists but is sealed with a key that this server does not have.
 absl::Status VideoLocked(const std::string& id);
 absl::Status RequestIdTaken(const std::string& request_id, const std::string& id);
 absl::Status RequestIdGone(const std::string& request_id);

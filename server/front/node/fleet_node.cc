@@ -14,13 +14,13 @@ namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr int64_t kTicksPerSecond = 10;
-// The janitor needs to know that a result has expired. A log of one's own has the view to itself,
-// and so remembers a request id for a day beyond its video.
+// How long expired videos stay in the view, so that the janitor finds their results. A lone server
+// remembers request ids for a day beyond their videos.
 constexpr absl::Duration kKeepExpired = absl::Hours(1), kKeepExpiredAlone = absl::Hours(24);
-// For what a drain gives back to be written.
+// Time to write a drain's releases.
 constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
-// The video that a request goes on from.
+// The video that a request continues.
 FleetState::Key SourceOf(const NewJob& job) {
   return {job.tenant, IdOfName(job.spec.source->video)};
 }
@@ -78,10 +78,10 @@ void FleetNode::TakeChanges() {
     stale_ = true;
   }
   for (const auto& [key, change] : taken.videos) Learn(key, change);
-  // What they have cost counts for their tenants on every server.
+  // Every server counts the cost of all videos for their tenants.
   for (const ViewBill& bill : taken.bills) state_.use.Ended(bill, ports_.clock.Wall());
   if (!taken.bills.empty()) state_.index.SetPaces(ports_.view.Paces());
-  // Before all is known, what is not there yet may be.
+  // Before the log is read to its end, a video that is missing may still come.
   if (!ports_.view.ready()) {
     stale_ = true;
     return;
@@ -108,7 +108,7 @@ void FleetNode::Learn(const Key& key, const ViewChange& change) {
   const bool was_live = state_.index.FindLive(key) != nullptr;
   if (!change.live && !change.deleted && !was_live && !state_.faces.Has(key)) return;
   const std::optional<FleetJob> job = ports_.view.Find(key.first, key.second);
-  if (!job) return;  // only a trace is left
+  if (!job) return;  // only its trace is left
   state_.index.Update(key, *job);
   state_.faces.Update(key, *job);
   const KnownVideo* const live = state_.index.FindLive(key);
@@ -119,14 +119,14 @@ void FleetNode::Learn(const Key& key, const ViewChange& change) {
         {{"video", key.second}});
   }
   if (!change.deleted) return;
-  // Of what was deleted before this process began the sweep takes care.
+  // The janitor's sweep handles videos that were deleted before this process started.
   if (ports_.view.ready()) janitor_.OnDeleted(key, job->object);
   if (job->owner != state_.options.node) return;
   deleting_.insert(key);
   DeleteHere(key);
 }
 
-// Its end may not be stored here yet: then it is tried again.
+// Fails while the end is not stored here yet; Tick retries.
 void FleetNode::DeleteHere(const Key& key) {
   ports_.jobs.Delete({key.first}, key.second,
                      ports_.thread.Here<absl::Status>([this, key](const absl::Status& status) {
@@ -168,17 +168,17 @@ void FleetNode::Tick(absl::Duration now) {
   ports_.view.ForgetExpired(ports_.clock.Wall() -
                             (state_.options.alone ? kKeepExpiredAlone : kKeepExpired));
   deliveries_.Tick(now);
-  // Each second, since a claim may have been on its way.
+  // Repeated every second, since a claim may have been in flight.
   if (!state_.options.alone && !shared_.fitness.fit())
     holdings_.GiveBackUnsent(ReleaseReason::kUnfit);
   for (const Key& key : deleting_) DeleteHere(key);
   if (!ports_.port.IsUp()) return;
-  // By a clock that may be wrong nobody's video is over.
+  // Ends no video at its deadline by a clock that may be wrong.
   if (clock_watch_.agrees()) wishes_.Tick();
   janitor_.Tick(now);
 }
 
-// By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.
+// Uses the monotonic clock: after a sleep or a cut, others may have taken this node's videos.
 void FleetNode::WatchLease(absl::Duration now) {
   if (state_.options.alone) return;
   if (ports_.port.IsUp()) {
@@ -228,7 +228,7 @@ void FleetNode::Validate(NewJob job, Answer<Video> done) {
   FillFromSource(std::move(job),
                  [this, done = std::move(done)](absl::StatusOr<NewJob> filled) mutable {
                    if (!filled.ok()) return done(filled.status());
-                   // The queue of one that is alone is its dispatcher's.
+                   // A lone server's dispatcher has the whole queue.
                    if (state_.options.alone)
                      return ports_.jobs.Validate(*std::move(filled), std::move(done));
                    submission_.Validate(*std::move(filled), std::move(done));
@@ -255,7 +255,7 @@ void FleetNode::FillFromSource(NewJob job, Answer<NewJob> then) {
 
 void FleetNode::Know(const Reach& reach, const std::string& id,
                      absl::AnyInvocable<void(const absl::Status&)> then) {
-  // What is stored in one's own log is in the view.
+  // A lone server's view always has what its log has.
   if (!state_.options.alone && reads_.MayBeNew(reach, id)) return barrier_.Wait(std::move(then));
   then(absl::OkStatus());
 }
@@ -277,7 +277,7 @@ void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> 
 void FleetNode::CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done) {
   const std::optional<ViewVideo> video = reads_.Reached(reach, id);
   if (video) return wishes_.Cancel(video->key, std::move(done));
-  // One of when this server was alone has ended: it stays as it is.
+  // A video from before this server joined the fleet has ended and stays as it is.
   reads_.Find(reach, id,
               [done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> found) mutable {
                 if (!found.ok()) return done(found.status());
@@ -313,7 +313,7 @@ void FleetNode::Drain(absl::Duration propagation, absl::Duration limit,
     state_.waiters.Add([this] { return holdings_.idle(); }, ports_.clock.Monotonic() + kLastWrites,
                        [done = std::move(done)](bool) mutable { done(); });
   });
-  // The dispatcher would wait for what waits for the store.
+  // Otherwise the dispatcher would wait for results that wait for the store.
   state_.waiters.Add([] { return false; }, ports_.clock.Monotonic() + propagation + limit,
                      [this](bool) { holdings_.StopDelivering(); });
   ports_.jobs.Drain(propagation, limit,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One server's part in a fleet: everything that its thread decides, in order. Settle runs after
-// every event.
+// One server's part in a fleet: everything that its thread decides. Settle runs after every event.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@
 
 namespace reel::front {
 
-// What a node is given beside its ports.
+// Dependencies of a node beside its ports.
 struct NodeOutside {
   const VideoSerializer& serializer;
   SharedStore store;
@@ -43,20 +42,20 @@ struct NodeOutside {
   std::shared_ptr<JobListener> waker;  // of the node's thread
 };
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class FleetNode {
  public:
   using Key = FleetState::Key;
   FleetNode(const NodeOptions& options, const NodePorts& ports, const NodeOutside& outside,
             NodeShared& shared, NodePools& pools);
 
-  // Does what follows from what has changed, and from the time that has passed.
+  // Acts on what has changed and on the time that has passed.
   void Settle();
 
   // Events: calls.
   void Create(Submission::Call call);
   void Validate(NewJob job, Answer<Video> done);
-  // Of a request that goes on from a video.
+  // Estimates a request that continues from a video.
   void Estimate(NewJob job, Answer<CostEstimate> done);
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done) { reads_.List(query, std::move(done)); }
@@ -78,26 +77,26 @@ class FleetNode {
         key, EpochOf(video.attempt), std::move(state),
         [this, key, epoch] { return holdings_.Delivers(key, epoch); }, std::move(done));
   }
-  // As Dispatcher::Drain; what is left then goes back to the fleet.
+  // Drains as Dispatcher::Drain does, then releases what is left to the fleet.
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
 
  private:
-  // The files of those that are finished may be here; from the one at `next` on.
+  // Finds the files of finished jobs in this server's store, beginning with job `next`.
   void FindFiles(Jobs jobs, size_t next, Answer<Jobs> done);
-  // Goes on once the view knows whether there is such a video, or with why it does not.
+  // Calls `then` once the view knows whether the video exists, or with why it cannot tell.
   void Know(const Reach& reach, const std::string& id,
             absl::AnyInvocable<void(const absl::Status&)> then);
-  // Likewise of the video that a request goes on from, which makes it a request of its own.
+  // Fills a request from the video that it continues from, as soon as the view knows that video.
   void FillFromSource(NewJob job, Answer<NewJob> then);
   void CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done);
   void DeleteKnown(const Reach& reach, const std::string& id,
                    absl::AnyInvocable<void(absl::Status)> done);
   void TakeChanges();
   void Learn(const Key& key, const ViewChange& change);
-  // Whoever looks at the video that this one goes on from sees that, or no longer.
+  // Updates the video that this one continues from, which shows its continuations.
   void LearnSource(const Key& key, const ViewChange& change);
   void DeleteHere(const Key& key);
-  // What is kept of states and files counts for their tenants.
+  // Counts kept states and files towards their tenants' quotas.
   void CountStates();
   void Tick(absl::Duration now);
   void WatchLease(absl::Duration now);
@@ -130,8 +129,8 @@ class FleetNode {
   absl::Duration ticked_, last_up_;
   int64_t ticks_ = 0;
   bool draining_ = false;
-  bool cut_off_ = false;  // for longer than the lease, and told so
-  bool stale_ = true;     // what is held is to be looked at anew
+  bool cut_off_ = false;  // for longer than the lease, and logged
+  bool stale_ = true;     // holdings must be checked again
   bool told_locked_ = false;
 };
 

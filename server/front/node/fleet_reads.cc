@@ -21,13 +21,13 @@ constexpr FleetPhase kEveryPhase[] = {FleetPhase::kQueued,    FleetPhase::kClaim
 
 }  // namespace
 
-// What a page is made of, until it is full.
+// A page of a list while it is being filled.
 struct FleetReads::Listing {
-  ListQuery query;  // what is asked of the store next
+  ListQuery query;  // the next query of the store
   size_t size = 0;  // of the page
   std::vector<Video> videos;
   size_t of_store = 0;
-  std::optional<absl::Time> enough;  // what comes after it has no place on it
+  std::optional<absl::Time> enough;  // later videos do not fit on the page
   Answer<ListPage> done;
 
   bool IsPast(absl::Time time) const {
@@ -83,7 +83,7 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
     if (is_done) faces_.Keep(video->key, face);
     return done(std::shared_ptr<Job>(std::move(face)));
   }
-  // Its file is, unless it has been deleted in between, or this server's folder is a new one.
+  // The file is here, unless it was just deleted or this server's folder is new.
   const bool is_stored = !video->job.object.empty();
   jobs_.Find(reach, id,
              [face, reader = faces_.MakeReader(video->key), is_stored,
@@ -108,8 +108,7 @@ std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
   of_view.now = clock_.Wall();
   of_view.size = static_cast<size_t>(query.page_size) + 1;
   for (const FleetPhase phase : kEveryPhase) {
-    // What a node has claimed may still wait for its worker, and what it ends by a wish is written
-    // as a failure.
+    // A claimed video may still wait for a worker, and a cancelled one may be stored as failed.
     const bool may_be_other = phase == FleetPhase::kClaimed ||
                               (phase == FleetPhase::kFailed && wants(VideoState::kCancelled));
     if (may_be_other || wants(StateOf(phase))) of_view.phases.push_back(phase);
@@ -135,12 +134,12 @@ void FleetReads::List(const ListQuery& query, Answer<ListPage> done) {
   listing->videos = FleetsPage(query);
   if (listing->videos.size() > listing->size) listing->enough = listing->videos.back().create_time;
   listing->done = std::move(done);
-  if (options_.alone) return Finish(*listing);  // there are no others
+  if (options_.alone) return Finish(*listing);  // a lone server has no others
   AskStore(std::move(listing));
 }
 
-// What has ended while this server was alone. Its rows of the fleet's videos are how this node runs
-// them, and the view has them.
+// Adds videos that ended while this server was alone. The store's rows of the fleet's videos are
+// skipped: the view has those.
 void FleetReads::AskStore(std::shared_ptr<Listing> listing) {
   const ListQuery query = listing->query;
   jobs_.List(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos by name and page: the fleet's from the view, others from this server's own store.
+// Finds and lists videos: the fleet's in the view, others in this server's own store.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace reel::front {
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class FleetReads {
  public:
   using Key = FleetState::Key;
@@ -28,14 +28,14 @@ class FleetReads {
         options_(options),
         clock_(clock) {}
 
-  // A video that the view has, that the caller reaches, and that has neither expired nor been
+  // The video, if the view has it, the caller may see it, and it has neither expired nor been
   // deleted.
   std::optional<ViewVideo> Reached(const Reach& reach, const std::string& id) const;
-  // Whether the name is of a video that only the view may show.
+  // Whether this id belongs to the fleet, so that only the view may show it.
   bool IsFleets(const std::string& id) const;
-  // Whether that is all that this server can say of it: another may have made it a moment ago.
+  // Whether another server may have created the video a moment ago, so that the view may lack it.
   bool MayBeNew(const Reach& reach, const std::string& id) const;
-  // Why such a one is not reached.
+  // The error for a video that Reached does not return.
   absl::Status WhyNot(const Reach& reach, const std::string& id) const;
 
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
@@ -45,7 +45,7 @@ class FleetReads {
   struct Listing;
   bool IsShown(const ViewVideo& video) const;
   std::optional<ViewVideo> Known(const Reach& reach, const std::string& id) const;
-  // Of the fleet's; one more than the page has.
+  // The fleet's videos of the page, and one more.
   std::vector<Video> FleetsPage(const ListQuery& query) const;
   void AskStore(std::shared_ptr<Listing> listing);
   static void Finish(Listing& listing);

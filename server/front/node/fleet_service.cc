@@ -16,17 +16,18 @@
 namespace reel::front {
 namespace {
 
-// Threads that wait for the fleet's store.
+// Threads for blocking calls to the fleet's store.
 constexpr int kUploads = 2;
 constexpr int kReads = 4;
-// Threads that write files on their way in to this server's disk.
+// Threads that write uploads to this server's disk.
 constexpr int kSpools = 2;
 constexpr size_t kMostWaiting = 256;
-constexpr size_t kMostChecks = 4;  // that wait for one
+constexpr size_t kMostChecks = 4;  // waiting for the one in progress
 constexpr size_t kMostWaitingLooks = 4;
 constexpr absl::Duration kLongestRest = absl::Milliseconds(100);
 
-// A job here has something new: its node may have room. Many wakes are one look.
+// Wakes the node's thread when a job has news, since the node may have room then. Combines wakes
+// that come together.
 class NodeWaker final : public JobListener {
  public:
   explicit NodeWaker(std::shared_ptr<Inbox<OwnThread::Task>> inbox) : inbox_(std::move(inbox)) {}
@@ -48,7 +49,7 @@ FleetService::FleetService(NodeOptions options, const VideoSerializer& serialize
       serializer_(serializer),
       clock_(clock, options_.max_clock_skew),
       store_(std::move(store)),
-      probe_(options_.gateway ? DiskProbe() : std::move(probe)),  // it keeps no results
+      probe_(options_.gateway ? DiskProbe() : std::move(probe)),  // a gateway keeps no results
       inbox_(std::make_shared<Inbox<Task>>()),
       own_thread_([inbox = inbox_](Task task) { inbox->Put(std::move(task)); }),
       waker_(std::make_shared<NodeWaker>(inbox_)),
@@ -88,7 +89,7 @@ void FleetService::Stop() {
   if (thread_.joinable()) thread_.join();
   if (store_.objects != nullptr) store_.objects->Stop();
   pools_.Stop();
-  // It may still call back into the inbox, which is closed, and nowhere else.
+  // Its last callbacks go to the inbox, which is closed.
   writes_.reset();
   port_.reset();
   node_.reset();
@@ -110,9 +111,9 @@ void FleetService::Post(absl::AnyInvocable<void(FleetNode&)> task) {
 
 void FleetService::Poke() {
   CatchUp();
-  CatchUp();  // what came after the first one's tasks is done, too
+  CatchUp();  // also runs tasks posted by tasks
   writes_->WaitForTries();
-  CatchUp();  // with their answers
+  CatchUp();  // runs the writes' callbacks
 }
 
 void FleetService::CatchUp() {
@@ -158,7 +159,7 @@ std::optional<FleetStatus> FleetService::Fleet() const {
 
 void FleetService::CheckFleet(Answer<std::vector<FleetCheck>> done) {
   if (options_.alone) return done(std::vector<FleetCheck>());
-  // Whoever is not taken is told: the answer is one of two owners'.
+  // Shared, because `done` must also be called if the pool takes no task.
   auto shared = std::make_shared<Answer<std::vector<FleetCheck>>>(std::move(done));
   if (pools_.checks->Put([this, shared] { (*shared)(Examine()); })) return;
   (*shared)(FleetUnavailable("Too many checks of the fleet are under way"));
@@ -171,7 +172,7 @@ std::vector<FleetCheck> FleetService::Examine() {
   }
   for (FleetCheck& check : CheckNodes(*Fleet())) checks.push_back(std::move(check));
   if (store_.objects == nullptr) return checks;
-  // Of this check alone.
+  // Used by this check only.
   const std::string key = absl::StrCat(MediaPrefix(options_.fleet), "-/", "doctor-",
                                        absl::Hex(options_.process), "-", ++num_checks_);
   for (FleetCheck& check : CheckStore(*store_.objects, key)) checks.push_back(std::move(check));
@@ -264,7 +265,7 @@ void FleetService::CreateKnown(NewJob job, absl::Status files, Answer<Jobs> done
   if (!files.ok() && job.request_id.empty()) return done(std::move(files));
   auto call = std::make_shared<Submission::Call>();
   call->spec_hash = Sha256Hex(job.spec_sent);
-  // Another number of videos is another request.
+  // A different count makes a different request.
   if (job.count > 1) call->spec_hash = Sha256Hex(absl::StrCat(call->spec_hash, "*", job.count));
   job.spec_sent.clear();
   call->job = std::move(job);
@@ -281,14 +282,14 @@ void FleetService::CreateKnown(NewJob job, absl::Status files, Answer<Jobs> done
   if (turns_.Enter(key, [this, call] { Submit(call); })) Begin(call);
 }
 
-// A server that is alone asks its dispatcher first: who is refused waits neither for the node's
-// thread nor for a disk.
+// A lone server asks its dispatcher first, so that a refusal waits neither for the node's thread
+// nor for a disk.
 void FleetService::Begin(const std::shared_ptr<Submission::Call>& call) {
   const NewJob& job = call->job;
   const bool may_be_known =
       !job.request_id.empty() && view_.FindBinding(job.tenant, job.request_id).has_value();
   const bool lacks_store = store_.objects == nullptr && !job.spec.conditions.empty();
-  const bool goes_on = job.spec.source.has_value();  // what it asks for its source tells
+  const bool goes_on = job.spec.source.has_value();  // its source completes it
   const bool is_of_node = may_be_known || lacks_store || goes_on || !call->files.ok();
   if (!options_.alone || !HasLog() || is_of_node) return Submit(call);
   jobs_->Reserve(job, [this, call](absl::StatusOr<Video> reserved) {

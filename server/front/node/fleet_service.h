@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doors' JobService of a server that is part of a fleet: calls about the fleet's videos go
-// through its log, all others to the dispatcher.
+// The JobService of a server in a fleet: calls about the fleet's videos go through its log, all
+// others to the dispatcher.
 #pragma once
 
 #include <memory>
@@ -30,36 +30,37 @@
 
 namespace reel::front {
 
-// Other nodes, as this one hears them and as they hear it.
+// How this node reaches other nodes, and how they reach it.
 struct Neighbours {
-  Peers peers;          // nothing: they are not heard
-  std::string address;  // where they reach this one; empty: as in the options
+  Peers peers;          // empty: other nodes are not streamed from
+  std::string address;  // where others reach this node; empty: as in the options
 };
 
-// Thread-safe. Answers come on its thread or on the dispatcher's.
+// Thread-safe. Callbacks run on its thread or on the dispatcher's.
 class FleetService final : public JobService, public EndJournal {
  public:
-  // The dispatcher is made with this as its journal. All outlive it.
+  // The dispatcher is created with this as its journal. Arguments outlive it.
   FleetService(NodeOptions options, const VideoSerializer& serializer, const Clock& clock,
                SharedStore store = {}, DiskProbe probe = {});
   ~FleetService() override;
 
-  // The fleet's time, for the dispatcher.
+  // The fleet's clock, for the dispatcher.
   const Clock& clock() const { return clock_; }
-  // Who folds the log, for the port of Start.
+  // The view that folds the log, for the port of Start.
   FleetView& view() { return view_; }
-  // `jobs` is used until Stop. Once.
+  // Called once. Uses `jobs` until Stop.
   void Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighbours neighbours = {});
-  // Before the dispatcher goes. What is unanswered stays so.
+  // Called before the dispatcher is destroyed. Calls in progress get no answer.
   void Stop();
 
   // As Dispatcher::Drain.
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
-  // Looks at the clock again, for tests that set it, and returns when all that was posted is done
-  // and what that wrote was tried.
+  // For tests that set the clock: reads it again, and returns once all posted tasks have run and
+  // their writes were tried.
   void Poke();
 
-  // Why nothing is admitted though workers are ready, a line for people; empty: nothing known.
+  // Why nothing is admitted although workers are ready, one line for operators; empty if all is
+  // well.
   std::string Problem() const;
 
   // EndJournal
@@ -86,7 +87,7 @@ class FleetService final : public JobService, public EndJournal {
   void UnloadModel(const std::string& model, Answer<ServedModel> done) override;
   void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override;
   const std::string& ReplicaName() const override { return options_.fleet; }
-  // Of a gateway those of the others.
+  // A gateway returns the models of the other nodes.
   std::vector<ServedModel> Models() const override;
   std::vector<WorkerInfo> Workers() const override { return jobs_->Workers(); }
   int Running(const std::string& worker) const override { return jobs_->Running(worker); }
@@ -95,17 +96,17 @@ class FleetService final : public JobService, public EndJournal {
     return jobs_->LossyKernelProfiles();
   }
   std::vector<ExperimentReport> Experiments() const override { return jobs_->Experiments(); }
-  // On a thread of its own; UNAVAILABLE while others wait for that.
+  // Runs on a thread of its own; UNAVAILABLE while too many other calls wait for it.
   void CheckFleet(Answer<std::vector<FleetCheck>> done) override;
   // About a second old.
   std::optional<FleetStatus> Fleet() const override;
   bool draining() const override { return jobs_->draining(); }
-  // Not while its log is out of reach either.
+  // Also false while the log cannot be reached.
   bool admitting() const override;
 
  private:
   bool HasLog() const { return port_->IsUp() && view_.ready(); }
-  // Of a model that is not known here: the status, or UNAVAILABLE while that may change by itself.
+  // The error for an unknown model: `status`, or UNAVAILABLE while nodes may still announce it.
   absl::Status MayCome(const absl::Status& status) const;
   template <typename T>
   Answer<T> OrMayCome(Answer<T> done) const {
@@ -114,8 +115,8 @@ class FleetService final : public JobService, public EndJournal {
       done(std::move(answer));
     };
   }
-  // What CreateAll, Validate and Estimate do once the request's files were looked up. `files`: why
-  // one cannot be used, which does not matter where the request id stands for videos already.
+  // CreateAll, Validate and Estimate once the request's files are known. `files` says why one
+  // cannot be used, which does not matter if the request id already has videos.
   void CreateKnown(NewJob job, absl::Status files, Answer<Jobs> done);
   void ValidateKnown(NewJob job, Answer<Video> done);
   void EstimateKnown(NewJob job, Answer<CostEstimate> done);
@@ -133,7 +134,7 @@ class FleetService final : public JobService, public EndJournal {
   void CatchUp();
   std::vector<FleetCheck> Examine();
 
-  NodeOptions options_;  // as they are from Start on
+  NodeOptions options_;  // final from Start on
   const VideoSerializer& serializer_;
   FleetClock clock_;
   const SharedStore store_;

@@ -6,13 +6,13 @@
 namespace reel::front {
 namespace {
 
-// The ledger's clock; that of ends is the wall's on every server.
+// Converts an end's wall clock time to the ledger's.
 absl::Duration ClockOf(absl::Time time) { return time - absl::UnixEpoch(); }
 
 }  // namespace
 
 void FleetUse::Ended(const ViewBill& bill, absl::Time now) {
-  // Of an hour ago and more nobody asks; one of the future is of a clock that is wrong.
+  // Ignores bills older than an hour; a time in the future comes from a wrong clock.
   if (bill.device_seconds <= 0 || bill.end_time <= now - absl::Hours(1)) return;
   used_.AddDeviceSeconds(bill.tenant, bill.device_seconds, ClockOf(std::min(bill.end_time, now)));
 }
@@ -25,7 +25,7 @@ void FleetUse::Clear() { *this = {}; }
 
 namespace {
 
-// Of a video, while none of its model has ended.
+// Assumed per video until one of the model has ended.
 constexpr double kGuessSeconds = 30;
 
 }  // namespace

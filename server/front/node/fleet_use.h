@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device time of the fleet's videos: what its tenants have had, and the work that waits for each
-// model. All servers say the same.
+// Device time of the fleet's videos: used by its tenants, and queued for each model. Every server
+// computes the same values.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace reel::front {
 
-// Device time of tenants, from the bills of videos that have ended. Confined to one thread. Times
-// of ends are of the wall clock.
+// Device time used by tenants, from the bills of ended videos. End times are wall clock times.
+// Confined to one thread.
 class FleetUse {
  public:
-  // Of a video that was not counted yet.
+  // Adds the bill of a video, which must not have been counted yet.
   void Ended(const ViewBill& bill, absl::Time now);
   double DeviceSecondsOfHour(const std::string& tenant, absl::Time now) const;
   void Clear();
@@ -27,22 +27,22 @@ class FleetUse {
   TenantLedger used_;
 };
 
-// What a video's time goes with, well enough for a sum of many: pixels, frames, steps.
+// A proxy for a video's device time, good enough for sums over many: pixels x frames x steps.
 int64_t PixelStepsOf(const model::GenerationSpec& spec);
 
-// The work that waits for each model, in device time. It is estimated from the model's latest
-// videos, which every server reads in the same log, so all servers agree.
+// The work queued for each model, in device time, estimated from the model's latest videos. Every
+// server reads those in the same log, so all servers agree.
 // Confined to one thread.
 class FleetBacklog {
  public:
   struct Load {
     int queued = 0, claimed = 0;
-    int64_t work = 0;  // of both
-    ModelPace pace;    // of the latest that ended
+    int64_t work = 0;  // queued and claimed
+    ModelPace pace;    // of the latest videos that ended
     // Whether a video of the model has ended yet.
     bool is_known() const { return pace.is_known(); }
-    double seconds() const;                // of a device; until it is known, a guess
-    double SecondsOf(int64_t part) const;  // of its work; zero until it is known
+    double seconds() const;                // device time; a guess until the pace is known
+    double SecondsOf(int64_t part) const;  // device time of that work; zero until the pace is known
   };
 
   void Add(const std::string& model, bool claimed, int64_t work) {
@@ -51,7 +51,7 @@ class FleetBacklog {
   void Remove(const std::string& model, bool claimed, int64_t work) {
     Change(model, claimed, work, -1);
   }
-  // Videos have ended with results.
+  // Sets the measured pace of each model.
   void SetPaces(const std::map<std::string, ModelPace>& paces);
   void Clear() { models_.clear(); }
 

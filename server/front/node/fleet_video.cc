@@ -79,7 +79,7 @@ void FleetVideo::Tick(absl::Duration now) {
 }
 
 std::optional<PeerTarget> FleetVideo::Target() const {
-  // What the store has is read there, whoever has made it.
+  // A stored result is read from the store, whichever node rendered it.
   const bool is_held =
       phase_ == FleetPhase::kClaimed || (phase_ == FleetPhase::kSucceeded && !IsStored());
   if (!is_held || local_ != nullptr || owner_ == onlooker_.node) return std::nullopt;
@@ -197,7 +197,7 @@ absl::Status FleetVideo::Elsewhere() const {
 
 bool FleetVideo::IsStored() const { return !object_.empty() && onlooker_.fetches != nullptr; }
 
-// From the store: its size is known, and what is not here yet comes.
+// Reads from the store. The size is known; parts that are not here yet are fetched.
 absl::StatusOr<MediaPiece> FleetVideo::ReadStored(const StoredResult& result, MediaPiece piece,
                                                   int64_t max_bytes) const {
   if (piece.offset < 0 || piece.offset > result.size) {
@@ -214,7 +214,7 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadStored(const StoredResult& result, Me
   const int64_t from = piece.offset % MediaFetches::kPartBytes;
   const int64_t of_part = std::min(MediaFetches::kPartBytes - from, result.size - piece.offset);
   const int64_t size = std::min(std::max<int64_t>(max_bytes, 0), of_part);
-  // Where its fragments end the log does not say.
+  // The log does not record where fragments end.
   piece.fragment_end = piece.offset + size == result.size;
   if (part != nullptr) {
     piece.bytes = part->substr(static_cast<size_t>(from), static_cast<size_t>(size));
@@ -222,7 +222,7 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadStored(const StoredResult& result, Me
   return piece;
 }
 
-// From its owner, likewise.
+// Likewise from the owner.
 absl::StatusOr<MediaPiece> FleetVideo::ReadFinished(const Mirror& mirror, int64_t offset,
                                                     int64_t max_bytes) const {
   if (onlooker_.peers.port == nullptr || owner_ == onlooker_.node) return Elsewhere();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fleet's video as a stream sees it, wherever it runs. It joins what the view says with what its
-// own job says while it is this node's, or with what its owner sends.
+// A fleet's video as a stream sees it, wherever it runs. Combines the view with this node's own
+// job, or with what the owning node sends.
 #pragma once
 
 #include <atomic>
@@ -16,46 +16,48 @@
 
 namespace reel::front {
 
-// Attempts of one owner, of which it makes a few.
+// Attempt numbers reserved for one owner, which uses only a few.
 inline constexpr int kAttemptsPerEpoch = 100;
-// The first attempt of a claim's owner; of a video that nobody has claimed yet, 1.
+// The first attempt number of an epoch's owner; 1 for a video that was never claimed.
 int AttemptOf(uint32_t epoch);
-// The claim whose owner makes this attempt.
+// The epoch that an attempt number belongs to.
 uint32_t EpochOf(int attempt);
 
-// Who looks at it, how owners that are other nodes are heard, and what the fleet's store has.
+// What a FleetVideo reads from: this node's name, the other nodes, and the fleet's store.
 struct Onlooker {
-  std::string node;  // this one's name
+  std::string node;  // name of this one
   Peers peers;
-  MediaFetches* fetches = nullptr;  // null: there is no store; else it outlives what is read
+  MediaFetches* fetches = nullptr;  // null without a store; else outlives all readers
 };
 
-// Thread-safe. Changed by the node's thread.
+// Thread-safe. Updated by the node's thread.
 class FleetVideo final : public Job {
  public:
-  // `video` is what the view has of it, read.
+  // `video`: the view's record, decoded.
   FleetVideo(const FleetJob& job, Video video, Onlooker onlooker = {});
 
   // The view has changed.
   void Update(const FleetJob& job, Video video);
-  // It runs here, or no longer does.
+  // Sets this node's own job for the video; null once it no longer runs here.
   void SetLocal(std::shared_ptr<Job> local);
-  // The file's server has not answered for long: who asks anew is to try anew.
+  // Whether the node that has the file has not answered for long; the next reader starts over with
+  // a new FleetVideo.
   bool given_up() const { return forwarding_.given_up(); }
-  // Time has passed.
+  // Called on every tick.
   void Tick(absl::Duration now);
 
   Video Snapshot() const override;
   VideoState state() const override;
-  // Of an owner that is not heard: `accepted`, `restarted` and `finished` alone. `finished` is told
-  // when the view says so, and the owner has sent all that comes before.
+  // If the owner cannot be reached, returns only `accepted`, `restarted` and `finished`. `finished`
+  // comes when the view says so and everything before it has arrived.
   std::optional<LogEntry> NextEntry(uint64_t sequence) const override;
   int attempt() const override;
   int64_t media_size() const override;
-  // From the fleet's store where the file is not here; WRONG_REPLICA, with the address, when
-  // another node alone has it that is not heard.
+  // Reads from the fleet's store if the file is not here. WRONG_REPLICA, with its address, if only
+  // a node has it that cannot be reached.
   absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t max_bytes) const override;
-  // The first one has the owner asked: from where it reads first on, or soon for the log alone.
+  // The first listener makes this node ask the owner: from the offset of the first read on, or for
+  // the log alone if no read follows soon.
   void Listen(std::weak_ptr<JobListener> listener) override;
 
  private:
@@ -69,22 +71,22 @@ class FleetVideo final : public Job {
                                           int64_t max_bytes) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<Job> local() const;
-  double Fraction() const;  // as its owner has told it here
+  double Fraction() const;  // as its owner has sent it
   bool IsStored() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Onlooker onlooker_;
   const std::shared_ptr<JobListeners> listeners_;
-  mutable Forwarding forwarding_;  // hears of who reads
+  mutable Forwarding forwarding_;  // told of each read
   std::atomic<bool> listened_ = false;
   mutable Mutex mutex_;
   FleetPhase phase_ ABSL_GUARDED_BY(mutex_) = FleetPhase::kQueued;
-  uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // in which its owner has begun
+  uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // in which its owner started it
   std::string owner_, address_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::string object_ ABSL_GUARDED_BY(mutex_);  // key of the result; empty: there is none
+  std::string object_ ABSL_GUARDED_BY(mutex_);  // key of the result; empty if there is none
   Video video_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Job> local_ ABSL_GUARDED_BY(mutex_);
-  double told_fraction_ ABSL_GUARDED_BY(mutex_) = 0;  // so far, by any owner: it never falls
+  double told_fraction_ ABSL_GUARDED_BY(mutex_) = 0;  // over all owners: never decreases
 };
 
 }  // namespace reel::front

@@ -12,7 +12,7 @@
 namespace reel::front {
 namespace {
 
-// Stages are a few, restarts too: an owner that sends more is none of ours.
+// Far more than a video's stages and restarts: a bound on what an owner can send.
 constexpr size_t kMostEntries = 4096;
 
 }  // namespace
@@ -31,10 +31,10 @@ void VideoMirror::Wake() const {
 
 void VideoMirror::Restart(int attempt) {
   attempt_ = attempt;
-  // Places in the file of another attempt say nothing of this one's.
+  // Offsets of another attempt's file mean nothing in this one's.
   base_ = size_ = 0;
   fragment_ends_.clear();
-  // Who reads the one before still has it.
+  // Readers of the previous file keep it open.
   file_.reset();
   content_type_.clear();
   entries_.erase(std::exchange(progress_at_, 0));
@@ -42,7 +42,7 @@ void VideoMirror::Restart(int attempt) {
 }
 
 absl::Status VideoMirror::Keep(LogEntry entry) {
-  if (entry.sequence <= last_sequence_) return absl::OkStatus();  // told before
+  if (entry.sequence <= last_sequence_) return absl::OkStatus();  // known already
   if (entries_.size() >= kMostEntries) {
     return absl::ResourceExhaustedError("The log of another server's video is too long");
   }
@@ -80,7 +80,7 @@ absl::Status VideoMirror::OnEntry(LogEntry entry) {
 }
 
 absl::Status VideoMirror::Append(MediaPiece piece) {
-  if (piece.attempt < attempt_) return absl::OkStatus();  // of one that was given up
+  if (piece.attempt < attempt_) return absl::OkStatus();  // of an earlier attempt
   if (piece.attempt > attempt_) Restart(piece.attempt);
   const auto bytes = static_cast<int64_t>(piece.bytes.size());
   if (piece.offset > size_) return absl::DataLossError("Another server's stream has a hole");
@@ -134,7 +134,7 @@ int64_t VideoMirror::media_size() const {
 absl::StatusOr<MediaPiece> VideoMirror::Read(int64_t offset, int64_t max_bytes) const {
   MediaPiece piece;
   piece.offset = offset;
-  int64_t end = 0, from = 0;  // in the video's file, in the spool's
+  int64_t end = 0, from = 0;  // offsets in the video's file and in the spool file
   std::shared_ptr<SpoolFile> file;
   {
     const MutexLock lock(mutex_);
@@ -197,7 +197,7 @@ namespace {
 
 constexpr absl::Duration kFirstWait = absl::Milliseconds(100);
 constexpr absl::Duration kLongestWaitForOwner = absl::Seconds(2);
-// Of an owner that has but to send. One that renders is waited for until it is replaced.
+// For an owner that only has to send. One that renders is waited for until it is replaced.
 constexpr absl::Duration kPatience = absl::Seconds(10);
 
 }  // namespace
@@ -215,12 +215,12 @@ void Forwarding::Follow(std::optional<PeerTarget> target) {
   const MutexLock lock(mutex_);
   const bool same = target && target_ && target->IsSameClaim(*target_);
   const bool had_owner = target_.has_value();
-  // It may have rendered in silence for long.
+  // The owner may have rendered for long without sending.
   if (same && target->finished && !target_->finished) heard_at_.reset();
   target_ = std::move(target);
   if (same) return;
   Forget();
-  // Places in the file of the owner before say nothing of this one's.
+  // Offsets of the previous owner's file mean nothing in this one's.
   if (had_owner && wanted_) wanted_ = 0;
   if (target_ && wanted_) Open();
 }
@@ -284,7 +284,7 @@ void Forwarding::TellLog(const char* what) const {
 void Forwarding::Retry(absl::Duration now) {
   if (!retry_at_) {
     stream_.reset();
-    // Whoever had something to say is asked again soon.
+    // An owner that sent something is asked again soon.
     if (mirror_->heard() > opened_with_) wait_ = kFirstWait;
     if (wait_ == kLongestWaitForOwner && !std::exchange(told_, true)) {
       TellLog("Another server does not send a video; it is asked again and again");

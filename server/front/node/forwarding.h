@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the owner of a video that is read here, from where the copy ends, and follows the next
-// owner when the view names another: that is another copy.
+// Streams a video from the node that owns it. Continues where its copy ends, and starts another
+// copy when the view names another owner.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,14 @@
 
 namespace reel::front {
 
-// A copy of what one owner has of a video, its log and its file, as far as they have come; of the
-// file from an offset on. One is enough for all streams of the video here, each of which is a
-// cursor over it.
+// A copy of one owner's log and file of a video, as far as received; the file from an offset on.
+// All streams of the video on this node share it, each with its own cursor.
 // Thread-safe.
 class VideoMirror final : public PeerSink {
  public:
-  // `attempt`: the owner's first; of its file nothing below `base` is copied. `woken` hears of all
-  // that comes, but for how a stream ends: that may be told to whoever breaks it off, who has
-  // locks.
+  // `attempt`: the owner's first. The file is copied from offset `base` on. `woken` is called for
+  // everything received, but not for the end of a stream: whoever cancels the stream may hold locks
+  // then.
   VideoMirror(int attempt, int64_t base, std::shared_ptr<Spool> spool,
               std::weak_ptr<JobListener> woken);
 
@@ -33,25 +32,25 @@ class VideoMirror final : public PeerSink {
   absl::Status OnMedia(MediaPiece piece) override;
   void OnEnd(const absl::Status& status) override;
 
-  // The first entry after `sequence`, but neither `accepted` nor `finished`: the view tells those.
+  // The first entry after `sequence`, without `accepted` and `finished`, which come from the view.
   std::optional<LogEntry> NextEntry(uint64_t sequence) const;
   int attempt() const;
   int64_t media_size() const;
-  // Where the copy of the file begins.
+  // Offset at which the copy of the file begins.
   int64_t base() const;
-  // As a Job's, of what is here; nothing of it: an empty piece.
+  // As Job::ReadMedia, of what has been received; an empty piece if there is nothing.
   absl::StatusOr<MediaPiece> Read(int64_t offset, int64_t max_bytes) const;
-  // Of the latest progress and the first bytes; as far as known.
+  // The latest progress and the file's type, as far as known.
   std::optional<Progress> progress() const;
   std::string content_type() const;
 
-  // The owner has told that it is done, and all before that is here.
+  // Whether the owner has finished and everything before that has arrived.
   bool complete() const;
-  // How the stream ended, if it has; Resume goes on where it was.
+  // How the stream ended, if it has. Resume continues from there.
   std::optional<absl::Status> ended() const;
-  // Grows with all that is new: whether the owner still says anything.
+  // Increases with everything received, which shows that the owner is alive.
   int64_t heard() const;
-  // Fills what a new stream is to begin at, which is under way from now on.
+  // Fills `ask` with the position of a new stream and marks it as started.
   void Resume(PeerAsk& ask);
 
  private:
@@ -65,11 +64,11 @@ class VideoMirror final : public PeerSink {
   mutable Mutex mutex_;
   std::map<uint64_t, LogEntry> entries_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t progress_at_ ABSL_GUARDED_BY(mutex_) = 0;  // of the latest; 0: none
+  uint64_t progress_at_ ABSL_GUARDED_BY(mutex_) = 0;  // of the latest; 0 if none
   uint64_t preview_at_ ABSL_GUARDED_BY(mutex_) = 0;
   int attempt_ ABSL_GUARDED_BY(mutex_);
   int64_t base_ ABSL_GUARDED_BY(mutex_);
-  int64_t size_ ABSL_GUARDED_BY(mutex_);  // of the file so far, with what is below the base
+  int64_t size_ ABSL_GUARDED_BY(mutex_);  // of the file so far, including what lies below the base
   std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
   std::string content_type_ ABSL_GUARDED_BY(mutex_);
@@ -78,44 +77,44 @@ class VideoMirror final : public PeerSink {
   std::optional<absl::Status> ended_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What a node needs to hear others; nothing of it: it hears none.
+// What a node needs to stream from others; empty if it does not.
 struct Peers {
   std::shared_ptr<PeerPort> port;
   std::shared_ptr<Spool> spool;
 };
 
-// Whom the view names.
+// The owner that the view names.
 struct PeerTarget {
   std::string node, address;
   uint32_t epoch = 0;
-  int attempt = 1;        // its first
-  bool finished = false;  // it has nothing to do but to send
+  int attempt = 1;        // its first attempt
+  bool finished = false;  // it only sends
   bool IsSameClaim(const PeerTarget& other) const {
     return node == other.node && address == other.address && epoch == other.epoch;
   }
 };
 
-// Thread-safe. It waits for nothing.
+// Thread-safe. Never blocks.
 class Forwarding {
  public:
-  // `woken` hears of all that comes from the owner.
+  // `woken` is called for everything received from the owner.
   Forwarding(Peers peers, std::string tenant, std::string id, std::weak_ptr<JobListener> woken);
 
-  // Nothing: there is nobody to be heard.
+  // nullopt: there is no owner to stream from.
   void Follow(std::optional<PeerTarget> target);
-  // Somebody reads, from `offset` of its file on: from now on the owner is asked. A copy that
-  // begins behind it is made anew.
+  // A reader wants the file from `offset` on: starts to stream. A copy that begins after `offset`
+  // is discarded.
   void Want(int64_t offset);
-  // The same, of its log alone, which is copied from its beginning.
+  // A reader wants the log only, which is copied from its beginning.
   void WantLog();
-  // Time has passed. True: what is there to be read has changed.
+  // Called on every tick. Returns whether there is something new to read.
   bool Tick(absl::Duration now);
 
-  // Of the owner whom the view names; null: nothing is known of it yet.
+  // The copy of the current owner's video; null if nothing has been received yet.
   std::shared_ptr<const VideoMirror> mirror() const;
-  // All of a finished video is here.
+  // Whether all of a finished video has arrived.
   bool complete() const;
-  // The owner of a finished video has not answered for long.
+  // Whether the owner of a finished video has not answered for long.
   bool given_up() const;
 
  private:
@@ -130,14 +129,14 @@ class Forwarding {
   const std::weak_ptr<JobListener> woken_;
   mutable Mutex mutex_;
   std::optional<PeerTarget> target_ ABSL_GUARDED_BY(mutex_);
-  std::optional<int64_t> wanted_ ABSL_GUARDED_BY(mutex_);  // from here on; empty: nobody reads
+  std::optional<int64_t> wanted_ ABSL_GUARDED_BY(mutex_);  // offset; empty if nobody reads
   bool given_up_ ABSL_GUARDED_BY(mutex_) = false;
-  bool told_ ABSL_GUARDED_BY(mutex_) = false;  // that it does not answer
+  bool told_ ABSL_GUARDED_BY(mutex_) = false;  // the log says that it does not answer
   std::shared_ptr<VideoMirror> mirror_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<PeerStream> stream_ ABSL_GUARDED_BY(mutex_);
-  int64_t heard_ ABSL_GUARDED_BY(mutex_) = 0;  // of the mirror, when it last was more
+  int64_t heard_ ABSL_GUARDED_BY(mutex_) = 0;  // of the mirror, at its last increase
   std::optional<absl::Duration> heard_at_ ABSL_GUARDED_BY(mutex_);
-  int64_t opened_with_ ABSL_GUARDED_BY(mutex_) = 0;  // of the same, when it was asked last
+  int64_t opened_with_ ABSL_GUARDED_BY(mutex_) = 0;  // likewise, when it was last asked
   absl::Duration wait_ ABSL_GUARDED_BY(mutex_);      // before the next try
   std::optional<absl::Duration> retry_at_ ABSL_GUARDED_BY(mutex_);
 };

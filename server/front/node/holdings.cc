@@ -14,9 +14,9 @@
 namespace reel::front {
 namespace {
 
-// Between two looks at a store that does not give what a request came with.
+// Pause between tries to fetch a request's conditions.
 constexpr absl::Duration kFetchPause = absl::Seconds(1);
-// A disk that looked good has not taken a result: the second time it is the result's size.
+// If a disk that passes its probe refuses a result twice, the result is too large.
 constexpr int kTriesOfDisk = 2;
 
 FinishKind KindOf(const Video& video) {
@@ -28,7 +28,7 @@ FinishKind KindOf(const Video& video) {
 void Holdings::Settle(const Key& key) {
   const auto found = held_.find(key);
   if (found != held_.end() && !IsMine(key, found->second.epoch)) {
-    // Of one whose end is being written the writing says what became of it.
+    // If an end is being written, its write decides what became of the video.
     if (!found->second.ending) {
       const std::optional<ViewVideo> other = ports_.view.FindVideo(key);
       const bool is_taken = other && other->job.epoch > found->second.epoch;
@@ -46,7 +46,7 @@ void Holdings::Settle(const Key& key) {
     return TellWish(key, held->second);
   }
   const bool is_ours = claims_.contains({key, known->epoch});
-  // Of whoever is alone all that it has let in is its dispatcher's, also in a drain.
+  // A lone server's dispatcher keeps every admitted video, even in a drain.
   if (is_ours && (!draining_ || state_.options.alone)) return Begin(key, known->epoch);
   if (strangers_may_go_ && state_.options.alone && ports_.jobs.never_begun().contains(key.second)) {
     return TakeOver(key, known->epoch);
@@ -78,14 +78,14 @@ void Holdings::Begin(const Key& key, uint32_t epoch) {
   const std::optional<FleetJob> job = ports_.view.Find(key.first, key.second);
   if (!job) return;
   auto video = state_.faces.Read(key, *job);
-  if (!video.ok()) return;  // none that is claimed cannot be read
+  if (!video.ok()) return;  // claimed videos can always be decoded
   Held& held = held_[key];
   held.epoch = epoch;
   if (ports_.clock.Monotonic() < held.not_before) return;
   held.asked = true;
   const Claim claim{key, epoch};
   AdoptedJob adopted{*std::move(video), epoch, AttemptOf(job->begun)};
-  // What only ends needs none.
+  // A video that only ends needs no inputs.
   const KnownVideo& known = *state_.index.FindLive(key);
   const bool only_ends = known.wished || ports_.clock.Wall() >= known.deadline;
   if (only_ends) return Adopt(claim, std::move(adopted));
@@ -127,14 +127,14 @@ void Holdings::EndUnbegun(const Claim& claim, Video video, absl::Status error) {
 
 void Holdings::OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job) {
   const auto found = held_.find(key);
-  // Dropped meanwhile: the dispatcher has been told, after it was told to begin.
+  // Dropped meanwhile; the dispatcher was told after it was told to start.
   if (found == held_.end() || found->second.epoch != epoch) return;
   if (!job.ok()) {
-    found->second.asked = false;  // its last attempt still ends here: tried again soon
+    found->second.asked = false;  // its previous attempt still ends here: retry soon
     return;
   }
   found->second.job = *job;
-  // For one that is alone its progress decides nothing.
+  // On a lone server no decision depends on a job's progress.
   if (!state_.options.alone) (*job)->Listen(waker_);
   state_.faces.SetLocal(key, *std::move(job));
   TellWish(key, found->second);
@@ -147,7 +147,7 @@ void Holdings::TellWish(const Key& key, Held& held) {
   ports_.jobs.EndAdopted(key.second, WhyEnds(key, known->expires));
 }
 
-// As who wished for it has put it.
+// The error given by the request to end the video.
 absl::Status Holdings::WhyEnds(const Key& key, bool expires) const {
   if (expires) return MakeError(Reason::kDeadlinePassed, "The deadline passed");
   std::optional<FleetJob> job = ports_.view.Find(key.first, key.second);
@@ -160,7 +160,7 @@ absl::Status Holdings::WhyEnds(const Key& key, bool expires) const {
 void Holdings::Drop(const Key& key) {
   const auto found = held_.find(key);
   if (found == held_.end()) return;
-  // Where it has not been adopted yet the dispatcher knows nothing of it.
+  // The dispatcher knows the video only if adoption was requested.
   if (found->second.asked) ports_.jobs.Abandon(key.second);
   claims_.erase({key, found->second.epoch});
   held_.erase(found);
@@ -176,7 +176,7 @@ void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
       {{key, epoch}, std::move(said), TextOf(why), [this, key](bool) { releasing_.erase(key); }});
 }
 
-// Under a claim of this process, which begins it as its first owner would.
+// Claims the video for this process, which starts it as a first owner would.
 void Holdings::TakeOver(const Key& key, uint32_t epoch) {
   if (!releasing_.insert(key).second) return;
   Expect(key, epoch + 1);
@@ -207,7 +207,7 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
     return done(absl::AbortedError("the video is no longer this server's"));
   }
   found->second.ending = true;
-  // Whoever is alone has no other disk to try.
+  // A lone server has no other disk to try.
   if (video.state != VideoState::kFailed || state_.options.alone) {
     return EndJudged(claim, video, last_sequence, std::move(done));
   }
@@ -250,7 +250,7 @@ void Holdings::Resume(Leftover leftover) {
   said.last_sequence = leftover.last_sequence;
   auto done = [this, leftover = std::move(leftover)](const absl::Status& counts) mutable {
     if (absl::IsCancelled(counts)) return;
-    // Whoever watches it reads its file here.
+    // Its readers read the file here.
     if (counts.ok()) return state_.faces.SetStored(leftover.key, std::move(leftover.job));
     ports_.jobs.Delete({leftover.key.first}, leftover.key.second, [](const absl::Status&) {});
   };
@@ -266,7 +266,7 @@ bool Holdings::IsDelivering(const Claim& claim) const {
          found->second.delivering && IsMine(claim.first, claim.second);
 }
 
-// Who reads in the log of a success finds its result.
+// Uploads before the end is written: a success in the log always has its result.
 void Holdings::Deliver(const Claim& claim, const Video& video, uint32_t begun, FinishSaid said,
                        Done done) {
   held_[claim.first].delivering = true;
@@ -279,7 +279,7 @@ void Holdings::Deliver(const Claim& claim, const Video& video, uint32_t begun, F
         if (!delivers_ && !key.ok()) return Leave(claim, std::move(done));
         if (!IsMine(claim.first, claim.second)) return Withdraw(claim, std::move(done));
         if (!key.ok()) {
-          // What is on this disk is not what was rendered: somebody renders it again.
+          // The file differs from what was rendered: release the video to be rendered again.
           Release(claim.first, claim.second, ReleaseReason::kDelivery);
           return Withdraw(claim, std::move(done));
         }
@@ -365,12 +365,12 @@ void Holdings::StartDrain() {
   if (!state_.options.alone) GiveBackUnsent(ReleaseReason::kShutdown);
 }
 
-// Each delivery sees it, and leaves its video as it is.
+// Each upload checks this and then leaves its video as it is.
 void Holdings::StopDelivering() { delivers_ = false; }
 
 void Holdings::FinishDrain() {
   if (!state_.options.alone) return GiveBack(NotEnding(), ReleaseReason::kShutdown);
-  // The next process has all of it.
+  // The next process finds all of it.
   for (const Key& key : NotEnding()) {
     left_.insert(key);
     held_.erase(key);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The videos that are this node's by the log: begun when its own view says so, stopped when it says
-// so no longer, and ended or given back in writing.
+// The videos that this node owns by the log. Starts them once its own view shows the claim, stops
+// them once it no longer does, and writes their end or release into the log.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace reel::front {
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class Holdings {
  public:
   using Key = FleetState::Key;
@@ -39,66 +39,66 @@ class Holdings {
         waker_(std::move(waker)),
         ends_(state, ports) {}
 
-  // This process is about to write that claim. What the log says is this node's and no claim of
-  // this process, an earlier one has left.
+  // Called before this process writes a claim. Videos that the log assigns to this node without
+  // such a call were claimed by an earlier process.
   void Expect(const Key& key, uint32_t epoch) { claims_.insert({key, epoch}); }
-  // The view of this video has changed, or time has passed.
+  // Acts on a change of this video, or on the time that has passed.
   void Settle(const Key& key);
-  // All that is this node's by the view; before it, `strangers_may_go` says whether what an earlier
-  // process of this name has left may be given back.
+  // Settles everything that the view assigns to this node. `strangers_may_go`: whether claims of an
+  // earlier process may be released.
   void SettleAll(bool strangers_may_go);
 
-  // An earlier process of this node has rendered it, and it is still this node's.
+  // Finishes a video that an earlier process of this node rendered and that this node still owns.
   void Resume(Leftover leftover);
-  // A job here has ended: `done` is EndJournal's.
+  // A job here has ended. `done` is EndJournal's.
   void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
            absl::AnyInvocable<void(absl::Status)> done);
-  // It is rendered here, and nothing is given up yet: what it leaves may wait for the store.
+  // Whether this node still renders the video, so that its state may wait for the store.
   bool Delivers(const Key& key, uint32_t epoch) const {
     return delivers_ && held_.contains(key) && IsMine(key, epoch);
   }
 
-  // The lease is over: others may have taken all of it.
+  // The lease has expired: stops everything, since other nodes may have taken it.
   void StopAll();
-  // Gives back what no worker has.
+  // Releases videos that no worker has started.
   void GiveBackUnsent(ReleaseReason why);
-  // The same; nothing new is begun.
+  // Does the same, and starts nothing new.
   void StartDrain();
-  // Nothing waits any longer for the fleet's store.
+  // Lets nothing wait for the fleet's store any longer.
   void StopDelivering();
-  // The rest goes back, or stays for the next process of a server that is alone.
+  // Releases the rest; a lone server leaves it to its next process.
   void FinishDrain();
-  // Nothing is held, and all that was to be written is.
+  // Whether nothing is held and every write is done.
   bool idle() const { return held_.empty() && releasing_.empty(); }
 
   size_t size() const { return held_.size(); }
-  // Videos that were given back, by why, and those that another took over.
+  // Released videos by reason, and videos that another node took over.
   struct Counts {
     std::array<int64_t, kReleaseReasons> releases{};
     int64_t superseded = 0;
   };
   const Counts& counts() const { return counts_; }
-  // Not begun on a device yet.
+  // Videos that no device has started yet.
   std::vector<Key> Waiting() const;
 
  private:
   struct Held {
     uint32_t epoch = 0;
-    std::shared_ptr<Job> job;  // null: not adopted yet
-    bool asked = false;        // to be adopted
-    bool wished = false;       // it was told that its end is wished for
+    std::shared_ptr<Job> job;  // null until adopted
+    bool asked = false;        // adoption was requested
+    bool wished = false;       // the job was told to end
     bool ending = false;
-    bool delivering = false;  // it ends once its result is in the fleet's store
-    absl::Duration not_before = -absl::InfiniteDuration();  // it is not begun
+    bool delivering = false;  // ends once its result is in the fleet's store
+    absl::Duration not_before = -absl::InfiniteDuration();  // not started before then
   };
   using Claim = EndWriter::Claim;
   using Done = absl::AnyInvocable<void(absl::Status)>;
   bool IsMine(const Key& key, uint32_t epoch) const { return ends_.IsMine(key, epoch); }
   void Begin(const Key& key, uint32_t epoch);
   void Adopt(const Claim& claim, AdoptedJob job);
-  // What it begins from has come from the store, or not.
+  // The inputs have arrived from the store, or failed to.
   void OnInputs(const Claim& claim, AdoptedJob job, Inputs::Blobs blobs);
-  // Nobody can render it.
+  // Ends a video that no node can render.
   void EndUnbegun(const Claim& claim, Video video, absl::Status error);
   void OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job);
   void TellWish(const Key& key, Held& held);
@@ -107,19 +107,19 @@ class Holdings {
   std::vector<Key> NotEnding() const;
   void GiveBack(const std::vector<Key>& keys, ReleaseReason why);
   void Release(const Key& key, uint32_t epoch, ReleaseReason why);
-  // What an earlier process of a lone server had in its queue stays what it was.
+  // Keeps the queue of a lone server's earlier process as it was.
   void TakeOver(const Key& key, uint32_t epoch);
-  // The disk of every node that could render it has refused its result.
+  // Whether the disk of every node that could render the video has refused its result.
   bool FitsNowhere(const Key& key) const;
   bool IsDelivering(const Claim& claim) const;
-  // `begun`: the epoch in which it was rendered.
+  // `begun`: the epoch in which the video was rendered.
   void Deliver(const Claim& claim, const Video& video, uint32_t begun, FinishSaid said, Done done);
-  // The end is the video's own, not this server's disk's.
+  // Writes an end for which this server's disk is not to blame.
   void EndJudged(const Claim& claim, const Video& video, uint64_t last_sequence, Done done);
   void WriteEnd(const Claim& claim, FinishSaid said, std::string reason, Done done);
-  // It was not to be: the end does not count.
+  // Answers that the end does not count: this node no longer owns the video.
   void Withdraw(const Claim& claim, Done done);
-  // The next process of this node goes on with what is stored, if nobody takes it over before.
+  // Leaves what is stored to this node's next process, unless another node takes over first.
   void Leave(const Claim& claim, Done done);
   void Confirm(const Claim& claim, bool counts, Done done);
 
@@ -136,7 +136,7 @@ class Holdings {
   std::set<Key> left_;  // to the next process
   bool strangers_may_go_ = false;
   bool draining_ = false;
-  bool delivers_ = true;  // what ends later than that waits for the next process
+  bool delivers_ = true;  // false: later ends wait for the next process
   Counts counts_;
 };
 

@@ -11,7 +11,7 @@ namespace reel::front {
 
 void Inputs::Fetch(const Video& video, Done done) {
   if (video.spec.source) return FetchState(video, std::move(done));
-  // Without a store nobody has taken any.
+  // Without a store no request with conditions was admitted.
   if (video.spec.conditions.empty() || !conditions_.enabled()) {
     return done(std::vector<Conditions::Blob>());
   }

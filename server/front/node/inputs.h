@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that a video begins from, fetched by who renders it: its conditions, or the state of
-// the video that it goes on from.
+// Fetches the bytes that a video starts from: its conditions, or the state of the video that it
+// continues.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace reel::front {
 
-// Confined to the node's thread, where answers come, too. What it is given outlives it.
+// Confined to the node's thread, which also runs the callbacks. Arguments outlive it.
 class Inputs {
  public:
   using Blobs = absl::StatusOr<std::vector<Conditions::Blob>>;
@@ -23,8 +23,8 @@ class Inputs {
   Inputs(Conditions& conditions, States& states, const Sources& sources)
       : conditions_(conditions), states_(states), sources_(sources) {}
 
-  // As AdoptedJob has them; none at once. An error with a Reason: nobody can render the video. Any
-  // other may pass.
+  // In the order of AdoptedJob; answers at once if there are none. An error with a Reason is final:
+  // no node can render the video. Others may be retried.
   void Fetch(const Video& video, Done done);
 
  private:

@@ -8,9 +8,9 @@
 namespace reel::front {
 namespace {
 
-// An upload may be under way whose end is yet to be written.
+// The end of an upload in progress may not be written yet.
 constexpr absl::Duration kOrphan = absl::Hours(24);
-// Longer than the log remembers: a log that was made anew by mistake costs nothing at once.
+// Longer than the log's memory: results survive a log that was recreated by mistake.
 constexpr absl::Duration kStranger = absl::Hours(8 * 24);
 
 }  // namespace
@@ -23,7 +23,7 @@ void Janitor::Tick(absl::Duration now) {
   sweeping_ = true;
   auto sweep = std::make_shared<Sweep>();
   sweep->prefix = MediaPrefix(state_.options.fleet);
-  // Which files may still be named decides what becomes of conditions.
+  // Lists files first: conditions of files that can still be named stay.
   files_.Look([this, sweep](const absl::Status& looked) {
     if (looked.ok()) return Remove(sweep, files_.use().expired, true);
     sweeping_ = false;
@@ -38,7 +38,7 @@ void Janitor::OnDeleted(const Key& key, const std::string& object) {
   Delete(StateKey(state_.options.fleet, key.first, key.second, video->job.begun));
 }
 
-// Where it is not taken, or fails, the next sweep finds it.
+// If this fails, the next sweep deletes the object.
 void Janitor::Delete(const std::string& object) {
   pool_->Put([store = objects_, object] { store->Delete(object).IgnoreError(); });
 }
@@ -99,7 +99,7 @@ void Janitor::GoOn(const std::shared_ptr<Sweep>& sweep, bool more) {
       {{"removed", sweep->removed}, {"kept", sweep->kept}});
 }
 
-// Conditions of videos that have yet to be rendered, and files that requests may still name.
+// Keys of conditions of queued and running videos, and of files that requests can still name.
 std::set<std::string> Janitor::Named() const {
   std::set<std::string> named = files_.use().conditions;
   for (const auto& [deadline, key] : state_.index.deadlines()) {
@@ -120,7 +120,7 @@ Janitor::Found Janitor::Find(const ObjectEntry& object) const {
 }
 
 bool Janitor::IsWanted(const Found& found, const std::set<std::string>& named) const {
-  // What a video that cannot be read here names nobody here knows.
+  // Keeps all while some video cannot be decoded: its conditions are unknown.
   if (!found.place) return named.contains(found.object.key) || state_.index.locked() > 0;
   if (!found.video || found.video->job.deleted) return false;
   if (!found.video->facts.readable) return true;
@@ -138,7 +138,7 @@ absl::Duration Janitor::PatienceWith(const Found& found) const {
   const FleetJob& job = found.video->job;
   const bool has_no_use =
       job.deleted || (job.phase == FleetPhase::kSucceeded && found.place->epoch == job.begun);
-  // Whatever the clocks of the store say.
+  // Deletes whatever time the store's clock gives it.
   return has_no_use ? -absl::InfiniteDuration() : kOrphan;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that nobody can ask for any more go: of videos that have expired or were deleted, of
-// epochs that were overtaken. So do conditions that no waiting video names and that no caller may
-// name.
+// Deletes objects that no call can reach any more: results of expired and deleted videos and of
+// superseded epochs, and conditions that neither a queued video nor a caller can name.
 #pragma once
 
 #include <memory>
@@ -23,8 +22,8 @@
 
 namespace reel::front {
 
-// Confined to the node's thread. Of all nodes the first by name sweeps; for a moment two may, which
-// does no harm.
+// The first live node by name sweeps; two may do so for a moment, which is harmless. Confined to
+// the node's thread.
 class Janitor {
  public:
   using Key = FleetState::Key;
@@ -37,14 +36,14 @@ class Janitor {
         store_state_(store_state),
         files_(files) {}
 
-  // Time has passed, and the view is complete.
+  // Called on every tick while the view is complete.
   void Tick(absl::Duration now);
-  // A video was deleted, whose result lies there; empty: nowhere.
+  // A video was deleted; `object` is the key of its result, empty if it has none.
   void OnDeleted(const Key& key, const std::string& object);
 
  private:
   void Delete(const std::string& object);
-  // One way through all objects, a page at a time.
+  // One pass over all objects, a page at a time.
   struct Sweep {
     std::string prefix, after;
     int kept = 0, removed = 0;
@@ -56,15 +55,15 @@ class Janitor {
   void GoOn(const std::shared_ptr<Sweep>& sweep, bool more);
 
   std::set<std::string> Named() const;
-  // An object, and the video that it is named for.
+  // An object and the video that its key names.
   struct Found {
     const ObjectEntry& object;
-    std::optional<MediaPlace> place;  // nothing: it is a condition
+    std::optional<MediaPlace> place;  // nullopt for a condition
     std::optional<ViewVideo> video;
   };
   Found Find(const ObjectEntry& object) const;
   bool IsWanted(const Found& found, const std::set<std::string>& named) const;
-  // After so long nobody comes any more who would want it.
+  // The age after which no request can still want the object.
   absl::Duration PatienceWith(const Found& found) const;
 
   const NodeState& state_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPageSize = 200;
 
-// Of a video that has succeeded.
+// For a video that has succeeded.
 uint64_t LastSequenceOf(const Job& job) {
   uint64_t last = 0;
   while (const std::optional<LogEntry> entry = job.NextEntry(last)) last = entry->sequence;
@@ -66,11 +66,10 @@ void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
 
 Leftovers::Use Leftovers::UseOf(const Key& key, const Video& video) const {
   const std::optional<ViewVideo> known = view_.FindVideo(key);
-  // Of when this server was alone; or the log has forgotten it, or is another one: nothing is
-  // deleted for that.
+  // From before this server joined, forgotten by the log, or of another log: keep it.
   if (!known) return Use::kKept;
   const FleetJob& job = known->job;
-  // An earlier process has read of its deletion, and may not have come to it.
+  // An earlier process may have read of the deletion without acting on it.
   if (job.deleted || job.owner != options_.node || job.begun != EpochOf(video.attempt)) {
     return Use::kNone;
   }
@@ -88,7 +87,7 @@ void Leftovers::Find(const Key& key) {
                  }));
 }
 
-// One that cannot be read is given back, and rendered again.
+// A file that cannot be read is removed; its video is released and rendered again.
 void Leftovers::OnFound(const Key& key, const absl::StatusOr<std::shared_ptr<Job>>& job) {
   if (!job.ok()) return Remove(key);
   found_({key, *job, LastSequenceOf(**job)});

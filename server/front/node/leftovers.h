@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos that an earlier process of this node has rendered: it tells the log their ends where the
-// log still waits, and removes what the log gave to others.
+// Handles videos that an earlier process of this node rendered: writes their ends if the log still
+// lacks them, and deletes those that the log gave to other nodes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Leftover {
   uint64_t last_sequence = 0;
 };
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class Leftovers {
  public:
   using Key = FleetState::Key;
@@ -30,9 +30,9 @@ class Leftovers {
             std::function<void(Leftover)> found)
       : jobs_(jobs), view_(view), thread_(thread), options_(options), found_(std::move(found)) {}
 
-  // The view is up to date: the first time looks through this server's store.
+  // Called while the view is up to date. The first call reads through this server's store.
   void Look();
-  // All was found or removed: before that nothing is claimed, and nothing given back.
+  // Whether everything was found or removed. Before that nothing is claimed or released.
   bool done() const { return begun_ && open_ == 0; }
 
  private:
@@ -50,7 +50,7 @@ class Leftovers {
   const NodeOptions& options_;
   const std::function<void(Leftover)> found_;
   bool begun_ = false;
-  int open_ = 0;  // questions to the dispatcher
+  int open_ = 0;  // calls to the dispatcher in flight
 };
 
 }  // namespace reel::front

@@ -10,8 +10,7 @@
 namespace reel::front {
 namespace {
 
-// One that the configuration makes adds variants to a built-in one; what a request names itself
-// comes first in either.
+// Configured profiles add variants to a built-in one; a request's own variants come first in both.
 std::string_view BuiltIn(const std::string& profile) {
   const std::vector<std::string>& known = kernels::BuiltInProfiles();
   const bool is_one = std::find(known.begin(), known.end(), profile) != known.end();
@@ -57,7 +56,7 @@ Means MeansOf(const Dispatcher& jobs) {
   }
   if (means.devices == 0) return means;
   for (const ServedModel& model : jobs.Models()) {
-    // One on demand is loaded for its first video.
+    // A model on demand is loaded for its first video.
     if (!model.ready && model.state != ModelState::kOnDemand) continue;
     means.models.insert(model.card.name);
     means.calls[model.card.name] = model.card.calls;

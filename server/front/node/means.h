@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models and kernels that this server can serve at the moment. A value.
+// The models and kernels that this server can serve at the moment.
 #pragma once
 
 #include <map>
@@ -16,28 +16,28 @@ namespace reel::front {
 
 struct Means {
   int devices = 0;    // ready ones
-  int idle = 0;       // of those, with nothing to do
-  int in_groups = 0;  // those, each device of a group counted
+  int idle = 0;       // idle ones of those
+  int in_groups = 0;  // ready ones, counting each device of a group
   std::set<std::string> models;
   std::vector<WorkerInfo> workers;                                   // ready ones
   std::map<std::string, std::vector<kernels::KernelCall>> calls;     // of models
-  std::map<std::string, std::vector<model::AdapterOffer>> adapters;  // of those that have any
+  std::map<std::string, std::vector<model::AdapterOffer>> adapters;  // of models that have any
 
   bool CanRun(const KnownVideo& video) const;
 
  private:
-  // Of the same names and files.
+  // Whether all of the video's adapters are here, with the same files.
   bool HasAdapters(const KnownVideo& video) const;
 };
 
 Means MeansOf(const Dispatcher& jobs);
 
-// Models of the fleet, as a server without devices knows them.
+// The fleet's models as a server without devices knows them.
 // Thread-safe.
 class ReadyModels {
  public:
-  // `names`: for which some server has a device. `complete`: the card of each model that a living
-  // server has was heard, so that another name is one that nobody serves.
+  // `names`: models that some server has a device for. `complete`: the descriptions of all live
+  // servers' models are known, so any other name is served by nobody.
   void Set(std::set<std::string> names, bool complete) {
     const MutexLock lock(mutex_);
     names_ = std::move(names);

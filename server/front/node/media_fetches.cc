@@ -22,7 +22,7 @@ bool Spool::Take(int64_t bytes) {
 absl::StatusOr<std::shared_ptr<SpoolFile>> Spool::NewFile() {
   int descriptor = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-    // A file system without such files: one that has lost its name is the same.
+    // File systems without O_TMPFILE: creates a file and unlinks it.
     std::string name = folder_ + "/spool-XXXXXX";
     descriptor = ::mkostemp(name.data(), O_CLOEXEC);
     if (descriptor >= 0) ::unlink(name.c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as the store has them, fetched in parts, a little ahead of who reads.
+// Fetches results from the store in parts, a little ahead of the reader.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ namespace reel::front {
 
 class SpoolFile;
 
-// Files without names for what a node copies from others while somebody reads it, with one bound
-// for all of them together. They are gone with the process, however it ends.
+// Unnamed temporary files for videos that a node copies from others, with one limit for all of
+// them. The kernel frees them when the process ends.
 // Thread-safe.
 class Spool : public std::enable_shared_from_this<Spool> {
  public:
@@ -44,7 +44,7 @@ class Spool : public std::enable_shared_from_this<Spool> {
   std::atomic<int64_t> bytes_ = 0;
 };
 
-// One writer; readers of what was written before may read at the same time.
+// One of those files. Readers may read what was written while one writer appends.
 class SpoolFile {
  public:
   SpoolFile(std::shared_ptr<Spool> spool, int descriptor);
@@ -54,7 +54,7 @@ class SpoolFile {
 
   // RESOURCE_EXHAUSTED: the spool or the disk is full.
   absl::Status Append(std::string_view bytes);
-  // `size` bytes that were appended.
+  // Reads `size` bytes, which must have been appended.
   absl::StatusOr<std::string> Read(int64_t offset, int64_t size) const;
 
  private:
@@ -75,15 +75,15 @@ class MediaFetches {
   using Bytes = std::shared_ptr<const std::string>;
   using Woken = absl::AnyInvocable<void()>;
   static constexpr int64_t kPartBytes = 1 << 20;
-  // Of parts that are there; those under way come on top, of which the pool takes only so many.
+  // Limit of fetched parts. Parts in flight come on top; the pool limits those.
   static constexpr size_t kMostParts = 64;
 
-  // All outlive it, and what `pool` runs ends before it.
+  // Arguments outlive it; `pool` stops before it.
   MediaFetches(ObjectStore& objects, TaskPool& pool, StoreState& state)
       : objects_(objects), pool_(pool), state_(state) {}
 
-  // The part with this byte; null: it is fetched, and `woken` is called, on any thread, when there
-  // is something new. An error is told once, then it is tried again.
+  // The part that contains `offset`. Returns null while it is being fetched and then calls `woken`,
+  // on any thread. An error is returned once; the next call retries.
   absl::StatusOr<Bytes> Read(const StoredResult& result, int64_t offset, Woken woken);
 
  private:
@@ -93,9 +93,9 @@ class MediaFetches {
     absl::Status error;
     Bytes bytes;
     std::vector<Woken> waiting;
-    std::list<Part>::iterator place;  // of what is done
+    std::list<Part>::iterator place;  // in recent_, if done
   };
-  // False: too much is fetched already.
+  // Returns false if too many parts are in flight.
   bool Fetch(const StoredResult& result, const Part& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Carry(const StoredResult& result, const Part& part);
   void Drop(const Part& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -105,7 +105,7 @@ class MediaFetches {
   StoreState& state_;
   Mutex mutex_;
   std::map<Part, Fetched> parts_ ABSL_GUARDED_BY(mutex_);
-  std::list<Part> recent_ ABSL_GUARDED_BY(mutex_);  // done ones, the latest first
+  std::list<Part> recent_ ABSL_GUARDED_BY(mutex_);  // fetched parts, latest first
 };
 
 }  // namespace reel::front

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatcher, the log and its view, the clock and the thread that a node works with.
+// What a node works with: dispatcher, log, view, clock and threads.
 #pragma once
 
 #include <functional>
@@ -22,16 +22,16 @@
 
 namespace reel::front {
 
-// Threads of a node that wait for the fleet's store, for brokers and for the disk.
+// Threads for a node's blocking calls to the fleet's store, brokers and disk.
 struct NodePools {
   std::unique_ptr<TaskPool> uploads, reads;  // null without a store
   std::unique_ptr<TaskPool> checks;          // for `reel doctor`
-  std::unique_ptr<TaskPool> looks;           // at the broker, for the barrier and the clock
+  std::unique_ptr<TaskPool> looks;           // calls to the broker, for the barrier and the clock
   std::unique_ptr<TaskPool> probes;          // of the disk
-  std::unique_ptr<TaskPool> spool;           // for files on their way in
+  std::unique_ptr<TaskPool> spool;           // for uploads
   std::unique_ptr<MediaFetches> fetches;     // null without a store
 
-  // Waits for what runs. Streams may still hold what was fetched.
+  // Waits for running tasks. Streams may still hold fetched parts.
   void Stop() {
     for (std::unique_ptr<TaskPool>* pool : {&spool, &uploads, &reads, &checks, &looks, &probes}) {
       pool->reset();
@@ -39,7 +39,7 @@ struct NodePools {
   }
 };
 
-// The report of the moment. Thread-safe.
+// The latest status report. Thread-safe.
 class StatusBoard {
  public:
   void Set(FleetStatus status) {
@@ -56,7 +56,7 @@ class StatusBoard {
   FleetStatus status_ ABSL_GUARDED_BY(mutex_);
 };
 
-// State that a node's thread shares with those of its callers. Each is thread-safe.
+// State shared between a node's thread and its callers' threads. Each member is thread-safe.
 struct NodeShared {
   // `wake`: see ViewChanges.
   explicit NodeShared(std::function<void()> wake) : changes(std::move(wake)) {}
@@ -68,7 +68,7 @@ struct NodeShared {
   StoreState store;
 };
 
-// They outlive the node.
+// All of them outlive the node.
 struct NodePorts {
   Dispatcher& jobs;
   LogPort& port;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that a node's thread knows of the fleet: its live videos, what tenants have had, other
-// nodes, and who waits for the log.
+// What a node's thread knows of the fleet: live videos, tenants' use, other nodes, and callers that
+// wait for the log.
 #pragma once
 
 #include <utility>
@@ -16,7 +16,7 @@
 
 namespace reel::front {
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 struct NodeState {
   NodeState(const NodeOptions& node_options, const NodePorts& ports,
             const VideoSerializer& serializer, Peers peers, MediaFetches* fetches)

@@ -78,7 +78,7 @@ std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& flee
 
 namespace {
 
-// A content type and its word in a key.
+// A content type and the word for it in a key.
 struct FileType {
   std::string_view content_type, word;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects and videos of a fleet as bytes in its store and its log: under which keys, and how
-// sealed.
+// Keys of a fleet's objects in its store, and the sealed bytes of its videos in its log.
 #pragma once
 
 #include <cstdint>
@@ -17,71 +16,72 @@
 
 namespace reel::front {
 
-// Videos as bytes of the fleet's log: as a server's store keeps them, sealed where the fleet has a
-// key.
+// Encodes and decodes videos for the fleet's log: in the format of a server's store, sealed if the
+// fleet has a key.
 // Thread-safe.
 class LoggedVideos final : public VideoReader {
  public:
   using Key = FleetState::Key;
-  // Both outlive it.
+  // Arguments outlive it.
   LoggedVideos(const VideoSerializer& serializer, const Seal& seal)
       : serializer_(serializer), seal_(seal) {}
 
   std::string Write(const Key& key, const Video& video) const {
     return seal_.Close(serializer_.Serialize(video), NameOf(key));
   }
-  // FAILED_PRECONDITION: it is sealed with a key that is not here.
+  // FAILED_PRECONDITION: sealed with a key that this server does not have.
   absl::StatusOr<Video> Read(const Key& key, const std::string& bytes) const;
   VideoFacts ReadFacts(const Key& key, const FleetJob& job) const override;
 
  private:
-  // One for all messages of a video: the end of an epoch may be written again under the next.
+  // The same for all messages of a video, because the end of one epoch may be written again under
+  // the next.
   static std::string NameOf(const Key& key) { return "video/" + key.first + "/" + key.second; }
 
   const VideoSerializer& serializer_;
   const Seal& seal_;
 };
 
-// Pure from here on. What begins the keys of all results and states, of all conditions of a fleet.
+// Prefixes of the keys of a fleet's results and states, and of its conditions.
 std::string MediaPrefix(const std::string& fleet);
 std::string ConditionPrefix(const std::string& fleet);
 
-// The result of one epoch: whoever comes too late writes elsewhere.
+// Key of an epoch's result: an owner that was superseded writes to another key.
 std::string MediaKey(const std::string& fleet, const std::string& tenant, const std::string& id,
                      uint32_t epoch);
-// The state that the video of one epoch has kept, beside its result.
+// Key of the state that an epoch keeps beside its result.
 std::string StateKey(const std::string& fleet, const std::string& tenant, const std::string& id,
                      uint32_t epoch);
-// A tenant's own: what another has sent tells it nothing.
+// Keys differ by tenant, so that nobody learns what another tenant has sent.
 std::string ConditionKey(const std::string& fleet, const std::string& tenant,
                          const std::string& name);
-// Where a condition may lie: first where this server puts it, last where one without a key does, in
-// the clear and by its hash.
+// The possible keys of a condition: first the one that this server writes, last the one of a server
+// without a sealing key.
 std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& fleet,
                                        const std::string& tenant, const std::string& sha256);
 
-// The marker of an uploaded file: an empty object whose key has these fields. The file's bytes are
-// stored as those of a condition.
+// Marker of an uploaded file: an empty object whose key encodes these fields. The file's bytes are
+// stored like a condition's.
 struct FilePlace {
-  std::string tenant, name;  // as the condition's key has them
-  int64_t hour = 0;          // since 1970, in which it was sent
+  std::string tenant, name;  // as in the condition's key
+  int64_t hour = 0;          // of the upload, since 1970
   int64_t size_bytes = 0;
   std::string content_type;
 
   absl::Time expire_time() const;  // no request may name it afterwards
 };
 std::string FilePrefix(const std::string& fleet);
-// "" where the type is none of a condition's.
+// Empty if the type is not one of a condition.
 std::string FileKey(const std::string& fleet, const FilePlace& place);
-// nullopt: it is none of the fleet's.
+// nullopt if `key` is not one of the fleet.
 std::optional<FilePlace> ReadFileKey(const std::string& fleet, const std::string& key);
 
 struct MediaPlace {
   std::string tenant, id;
   uint32_t epoch = 0;
-  bool is_state = false;  // else it is the result
+  bool is_state = false;  // else a result
 };
-// nullopt: it is none of the fleet's results or states.
+// nullopt if `key` is not that of a result or state of the fleet.
 std::optional<MediaPlace> ReadMediaKey(const std::string& fleet, const std::string& key);
 
 }  // namespace reel::front

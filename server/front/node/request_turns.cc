@@ -40,7 +40,7 @@ Fates FatesOf(FleetView& view, const std::vector<FleetView::Key>& keys, absl::Ti
   int ending = 0;
   for (const FleetView::Key& key : keys) {
     const std::optional<ViewVideo> known = view.FindVideo(key);
-    // It may have become a trace since.
+    // The video may have become a trace since.
     const std::optional<FleetTrace> trace =
         known ? std::nullopt : view.FindTrace(key.first, key.second);
     if (!known && !trace) {

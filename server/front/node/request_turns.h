@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request ids: calls with the same one come one at a time, so that a hundred at once make one
-// video. Their fates are what the videos that one stands for have become.
+// Runs calls with the same request id one at a time, so that a hundred at once create one video.
 #pragma once
 
 #include <deque>
@@ -21,25 +20,24 @@ class RequestTurns {
   using Key = FleetState::Key;  // tenant, request id
   using Turn = absl::AnyInvocable<void()>;
 
-  // True: nobody is before the caller, who goes on. False: `later` is called when all before it
-  // have left, by the last of them.
+  // Returns true if it is the caller's turn. Else the call before it calls `later` when it leaves.
   bool Enter(const Key& key, Turn later);
-  // The call that has its turn was answered.
+  // The call whose turn it is was answered.
   void Leave(const Key& key);
 
  private:
   Mutex mutex_;
-  // Those that wait for one that is under way.
+  // Calls waiting for the one in progress.
   std::map<Key, std::deque<Turn>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What the videos that a request id stands for have become.
+// What became of the videos of a request id.
 struct Fates {
-  int unknown = 0;                    // neither the video nor a trace of it is there
-  int without_result = 0;             // they ended so
-  bool end_soon = false;              // all live ones are being cancelled, no other has a result
-  bool locked = false;                // one is sealed with a key that is not here
-  std::vector<FleetView::Key> shown;  // those that can be asked for
+  int unknown = 0;         // of which there is no trace
+  int without_result = 0;  // ended without a result
+  bool end_soon = false;   // all live ones are being cancelled, and no other has a result
+  bool locked = false;     // one is sealed with a key that this server lacks
+  std::vector<FleetView::Key> shown;  // those that a call can name
 };
 
 Fates FatesOf(FleetView& view, const std::vector<FleetView::Key>& keys, absl::Time now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The videos that requests go on from, as the view has them.
+// The videos that requests continue from, as the view has them.
 #pragma once
 
 #include <optional>
@@ -15,24 +15,24 @@
 
 namespace reel::front {
 
-// STATE_GONE: the state of this video cannot be gone on from. `why`: the end of that sentence.
+// STATE_GONE: this video cannot be continued. `why` ends that sentence.
 absl::Status StateGone(const std::string& id, absl::string_view why);
 
-// Thread-safe. What it is given outlives it.
+// Thread-safe. Arguments outlive it.
 class Sources {
  public:
   Sources(FleetView& view, const LoggedVideos& logged, const Clock& clock)
       : view_(view), logged_(logged), clock_(clock) {}
 
-  // Makes a request that goes on from a video one of its own. A promotion has the draft's resolved
-  // spec, without the pass to stop after; others have what they leave out. VIDEO_NOT_FOUND for a
-  // video of another tenant.
+  // Completes a request that continues a video. A promotion takes the draft's resolved spec,
+  // without the pass to stop after; others inherit what they leave out. VIDEO_NOT_FOUND for another
+  // tenant's video.
   absl::Status Fill(NewJob& job) const;
-  // The source of a spec that was filled; nothing: it is gone.
+  // The source of a completed spec; nullopt if it is gone.
   std::optional<ViewVideo> Find(const std::string& tenant, const model::GenerationSpec& spec) const;
 
  private:
-  // One of the tenant's that has kept its state until now.
+  // Returns a video of the tenant that still has its state.
   absl::StatusOr<Video> Read(const std::string& tenant, const std::string& id) const;
 
   FleetView& view_;

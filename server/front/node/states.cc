@@ -63,7 +63,7 @@ void States::Try(const Shared& upload) {
 
 void States::OnTried(const Shared& upload, const absl::Status& status) {
   store_state_.Note(status);
-  // A disk of one's own that is full has no room for the next video either.
+  // A lone server does not retry: its full disk takes no further video either.
   if (MayPass(status) && !state_.options.alone) return TryLater(upload);
   upload->done(status);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// States that finished videos keep, as objects beside their results: put there before the video
-// counts as finished, fetched by who goes on from it.
+// States that finished videos keep, as objects beside their results. Stored before the video counts
+// as finished, fetched by whoever continues it.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@
 
 namespace reel::front {
 
-// Confined to the node's thread, where answers come, too. What it is given outlives it.
+// Confined to the node's thread, which also runs the callbacks. Arguments outlive it.
 class States {
  public:
   using Key = FleetState::Key;
   using Blob = std::shared_ptr<const std::string>;
   using Done = absl::AnyInvocable<void(absl::Status)>;
-  // What the pools run ends before it.
+  // The pools stop before it.
   States(NodeState& state, const NodePorts& ports, ObjectStore* objects, TaskPool* uploads,
          TaskPool* reads, StoreState& store_state)
       : state_(state),
@@ -37,14 +37,14 @@ class States {
         reads_(reads),
         store_state_(store_state) {}
 
-  // The state that the video of this epoch leaves is in the store, or `done` hears why not. A store
-  // that is away is tried again while it is `wanted`.
+  // Stores the state of this epoch's video, then calls `done`. Retries an unreachable store for as
+  // long as `wanted` returns true.
   void Keep(const Key& video, uint32_t epoch, std::shared_ptr<const StatePieces> state,
             std::function<bool()> wanted, Done done);
-  // DATA_LOSS: the store does not have it, or something else.
+  // DATA_LOSS: the store does not have the state, or its bytes differ.
   void Fetch(const ViewVideo& video, const std::string& sha256,
              absl::AnyInvocable<void(absl::StatusOr<Blob>)> done);
-  // How many of those ended with DATA_LOSS.
+  // Number of fetches that ended with DATA_LOSS.
   int64_t damaged() const { return damaged_; }
 
  private:

@@ -26,7 +26,7 @@ void StatusReport::Tick(absl::Duration now) {
   position_ = ports_.view.position();
   newest_ =
       std::max({position_, ports_.port.Health().newest, state_.beats.nodes().newest_position()});
-  // Who told of more may have been no node of this log, or the log is another one now.
+  // A higher goal came from a node of another log, or the log was replaced.
   goal_ = std::min(goal_, newest_);
   if (position_ < goal_) return;
   goal_ = newest_;
@@ -113,7 +113,7 @@ void StatusReport::AddOwn(FleetStatus& status) const {
 namespace {
 
 constexpr char kProbe[] = "reel doctor";
-// Stores refuse signatures that are a quarter of an hour off; ends of videos are of this clock.
+// Stores refuse signatures that are 15 minutes off, and videos' end times use this clock.
 constexpr absl::Duration kMostSkew = absl::Seconds(30);
 
 std::string HintFor(const absl::Status& status) {
@@ -136,7 +136,7 @@ FleetCheck Failed(const char* what, const absl::Status& status) {
 }
 
 FleetCheck CheckClock(absl::Time stored, absl::Time begun, absl::Time ended) {
-  // Stores round down to a second.
+  // Stores round times down to a second.
   const absl::Duration ahead =
       std::max({stored - ended, begun - absl::Seconds(1) - stored, absl::ZeroDuration()});
   const bool is_close = ahead <= kMostSkew;
@@ -163,7 +163,7 @@ bool HasKey(const FleetStatus::Node& node, const std::string& key) {
   return std::find(node.prompt_keys.begin(), node.prompt_keys.end(), key) != node.prompt_keys.end();
 }
 
-// Nothing: both read what either writes, and encrypt alike.
+// Empty if both nodes can read what the other writes and both encrypt.
 std::string WhyApart(const FleetStatus::Node& own, const FleetStatus::Node& other) {
   const bool own_encrypts = !own.prompt_keys.empty();
   const bool other_encrypts = !other.prompt_keys.empty();

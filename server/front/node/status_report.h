@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of the fleet as this server knows it, gathered for people and metrics. Checks that a
-// fleet has what it needs each say how to mend what is missing.
+// Gathers the fleet's status as this server knows it, for operators and metrics, and checks that a
+// fleet has what it needs.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@
 
 namespace reel::front {
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class StatusReport {
  public:
   StatusReport(const NodeState& state, const NodePorts& ports, const Claimer& claimer,
@@ -32,7 +32,7 @@ class StatusReport {
         deliveries_(deliveries),
         fitness_(fitness) {}
 
-  // Time has passed; often, so that what is behind is timed.
+  // Called often, to measure how long the view lags behind the log.
   void Tick(absl::Duration now);
   // As of the last tick.
   FleetStatus Make() const;
@@ -49,16 +49,16 @@ class StatusReport {
   const Holdings& holdings_;
   const Deliveries& deliveries_;
   const Fitness& fitness_;
-  // The oldest message that was known to be there and is not read: since when.
+  // The oldest known message that was not read yet, and since when it is known.
   uint64_t position_ = 0, newest_ = 0, goal_ = 0;
   absl::Duration since_, now_;
 };
 
-// Writes, reads, finds and deletes an object at `key`, which nobody else uses, and compares the
-// store's clock with this machine's. Waits for the store.
+// Writes, reads, lists and deletes an object at `key`, which nothing else uses, and compares the
+// store's clock with this machine's. Blocks. Each failed check says how to mend it.
 std::vector<FleetCheck> CheckStore(ObjectStore& store, const std::string& key);
 
-// Of what the server sees of others.
+// Checks what this server sees of the other nodes.
 std::vector<FleetCheck> CheckNodes(const FleetStatus& status);
 
 }  // namespace reel::front

@@ -18,12 +18,12 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-// For the whole way through the log; a caller's own deadline may be sooner.
+// Limit for the whole way through the log; a caller's deadline may be sooner.
 constexpr absl::Duration kWayPatience = absl::Seconds(10);
-// Who has bound a request id writes its video next.
+// How long the call that bound a request id has to write its videos.
 constexpr absl::Duration kUntilRequested = absl::Seconds(1);
-constexpr absl::Duration kForAnAnswer = absl::Seconds(1);  // when such a wait is given up
-// Each is another who was quicker.
+constexpr absl::Duration kForAnAnswer = absl::Seconds(1);  // then gives up
+// Each round is lost to another call that was quicker.
 constexpr int kMostRounds = 8;
 constexpr int kMostOpen = 4096;
 
@@ -41,7 +41,7 @@ absl::Status Submission::Takes(const NewJob& job) const {
   return absl::OkStatus();
 }
 
-// Each server's limit is for its own share of the queue.
+// Each server's limit applies to its share of the queue.
 NewJob::FleetLoad Submission::Load(const std::string& tenant) const {
   const int serving = state_.beats.NumServing();
   NewJob::FleetLoad load{(state_.index.queued() + serving - 1) / serving,
@@ -114,7 +114,7 @@ void Submission::Next(const Shared& attempt) {
   binds ? Bind(attempt) : Request(attempt);
 }
 
-// By any of the fleet's keys: whoever bound it may have sealed with another.
+// Accepts the hash by any of the fleet's keys, since another server may have bound it.
 bool Submission::IsOfSpec(const Attempt& attempt, const std::string& bound) const {
   const std::vector<std::string> names = SpecNames(attempt);
   return std::find(names.begin(), names.end(), bound) != names.end();
@@ -124,7 +124,7 @@ std::vector<std::string> Submission::SpecNames(const Attempt& attempt) const {
   return state_.options.seal.NamesFor("spec/" + attempt.job.tenant, attempt.spec_hash);
 }
 
-// What the request id stands for is the answer.
+// Answers with the videos of a known request id.
 Submission::Bound Submission::Join(const Shared& attempt) {
   const std::string& tenant = attempt->job.tenant;
   const auto binding = ports_.view.FindBinding(tenant, attempt->job.request_id);
@@ -150,7 +150,7 @@ Submission::Bound Submission::Join(const Shared& attempt) {
     return Bound::kWaits;
   }
   if (fates.end_soon && !std::exchange(attempt->awaited_ends, true)) {
-    // The id is free once they have ended. If that takes too long, they are the answer.
+    // The id is free once the videos have ended. If that takes too long, answers with them.
     state_.waiters.Add(
         [this, keys = KeysOf(*attempt, binding->video)] {
           return !FatesOf(ports_.view, keys, ports_.clock.Wall()).end_soon;
@@ -189,7 +189,7 @@ void Submission::Check(const Shared& attempt) {
         attempt->reserved = attempt->video.id;
         Keep(attempt);
       });
-  // All of its queue is the dispatcher's, which counts what is on its way there, too.
+  // A lone server's dispatcher has the whole queue and counts reservations.
   if (state_.options.alone) return ports_.jobs.Reserve(std::move(job), std::move(checked));
   job.fleet_load = Load(job.tenant);
   ports_.jobs.Validate(std::move(job), std::move(checked));
@@ -251,7 +251,7 @@ void Submission::OnBound(const Shared& attempt, uint32_t number,
   if (!written.ok() || written->outcome == Outcome::kUnknown) {
     return Refuse(attempt, NotWritten(written.status()));
   }
-  // Mine or another's: it is there.
+  // Whoever wrote it, a binding exists.
   const auto bound = [this, attempt] {
     return ports_.view.FindBinding(attempt->job.tenant, attempt->job.request_id);
   };
@@ -263,7 +263,7 @@ void Submission::OnBound(const Shared& attempt, uint32_t number,
       attempt->end,
       [this, attempt, bound](bool there) {
         if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
-        // The view may have begun anew since.
+        // The view may have been rebuilt since.
         const auto binding = bound();
         if (binding && binding->video == attempt->video.id) return Request(attempt);
         Next(attempt);
@@ -272,7 +272,7 @@ void Submission::OnBound(const Shared& attempt, uint32_t number,
 
 void Submission::Request(const Shared& attempt) {
   if (attempt->video.id.empty()) attempt->video.id = NewVideoId(state_.options.fleet);
-  // Where others are not heard, bytes flow to callers of the node alone that renders.
+  // Without streaming between nodes, only callers of the rendering node get the bytes.
   const bool stays = !state_.options.hears_others && attempt->job.bound &&
                      MeansOf(ports_.jobs).models.contains(attempt->video.spec.model);
   ports_.writes.Put({attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
@@ -324,7 +324,7 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
     return std::all_of(keys.begin(), keys.end(),
                        [this](const Key& key) { return state_.faces.RunsHere(key); });
   };
-  // The view may tell the dispatcher before the log's thread comes to answer.
+  // The view may start the videos before the log's thread has answered.
   state_.waiters.Add(
       [this, attempt, keys, all_run] {
         if (all_run()) return true;
@@ -347,9 +347,9 @@ void Submission::RequestAlone(const Shared& attempt, bool binds) {
 bool Submission::IsTakenUp(const Key& key) const {
   if (state_.faces.RunsHere(key)) return true;
   const KnownVideo* const live = state_.index.FindLive(key);
-  // A drain has left it to the next process.
+  // A drain may have left it to the next process.
   if (live != nullptr) return live->phase == FleetPhase::kQueued;
-  // The view may be ahead of the index.
+  // The view may be newer than the index.
   const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
   return video && !video->live();
 }
@@ -359,7 +359,8 @@ void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteRe
     return Refuse(attempt, NotWritten(written.status()));
   }
   attempt->is_new = written->outcome == Outcome::kWon;
-  // Written by this one or by another who had the same request id: read back, it is the answer.
+  // Answers once the videos are read back, whether this call or another with the same request id
+  // wrote them.
   // Quotas count what is in the index, so the caller's next request counts this one.
   const auto is_known = [this, sequence = written->sequence](const Key& key) {
     if (state_.index.FindLive(key) != nullptr) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a call to videos that the fleet has: checked here, bound to its request id, written into the
-// log, and read back from it. The videos of one call are known to the log together, or not at all.
+// Creates a call's videos in the fleet: checks the call, binds it to its request id, writes the
+// videos into the log and reads them back. The log has all videos of a call or none.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace reel::front {
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class Submission {
  public:
   Submission(NodeState& state, const NodePorts& ports, Conditions& conditions, States& states,
@@ -32,19 +32,19 @@ class Submission {
         sources_(sources),
         holdings_(holdings) {}
 
-  // A call, and what is known of it so far.
+  // A call and what is known about it so far.
   struct Call {
     NewJob job;
-    std::string spec_hash;          // of the spec as it was sent
-    std::optional<Video> reserved;  // the first, by the dispatcher: all checks are done
-    absl::Status files = {};        // why its files do not serve, unless its request id is known
-    // Just before `done`, with each video: whether it is this call's own, or was there before.
+    std::string spec_hash;          // of the spec as the caller sent it
+    std::optional<Video> reserved;  // first video, reserved by the dispatcher: all checks passed
+    absl::Status files = {};  // why its files cannot be used; ignored if its request id is known
+    // Called just before `done` for each video: whether this call created it.
     absl::AnyInvocable<void(const std::string& id, bool is_new)> made;
     Answer<Jobs> done;
   };
-  // One of a request id at a time (RequestTurns).
+  // One call per request id at a time (RequestTurns).
   void Create(Call call);
-  // Every check of Create, and nothing written.
+  // Makes all checks of Create and writes nothing.
   void Validate(NewJob job, Answer<Video> done);
 
  private:
@@ -59,50 +59,50 @@ class Submission {
     std::string reserved;       // id of the dispatcher's reservation; empty: none
     absl::Status files;         // see Call
     bool checked = false;       // `video` is what would be written
-    bool awaited_ends = false;  // of videos that are being cancelled
+    bool awaited_ends = false;  // waited for cancelled videos to end
     std::optional<absl::StatusOr<WriteResult>> written;  // what became of RequestAlone
     int rounds = 0;
-    uint32_t number = 1;  // of the binding that would be next, as of the last Join
-    absl::Duration end;   // by then it has its answer
+    uint32_t number = 1;  // of the next binding, as of the last Join
+    absl::Duration end;   // deadline for the answer
   };
   using Shared = std::shared_ptr<Attempt>;
   enum class Bound { kFree, kAnswered, kWaits };
 
   absl::Status Takes(const NewJob& job) const;
   NewJob::FleetLoad Load(const std::string& tenant) const;
-  // One look at the request id, and the next step.
+  // Reads the request id's state once and takes the next step.
   void Next(const Shared& attempt);
-  // Looks at it once: the view goes on meanwhile, and whoever binds by a later look may pass a
-  // binding that this one did not see.
+  // Reads the request id's state exactly once. The view moves on meanwhile; binding by a later read
+  // could pass over a binding that this one did not see.
   Bound Join(const Shared& attempt);
-  // The writer of a bound request id is about to write its videos, or was lost on the way: then
-  // they are written here.
+  // Waits for the call that bound the request id to write its videos; writes them here if it was
+  // lost.
   void AwaitRequest(const Shared& attempt, const Key& first);
   void Check(const Shared& attempt);
-  // What it comes with is in the store before anybody hears of it.
+  // Stores the call's conditions before anybody can see its videos.
   void Keep(const Shared& attempt);
-  // What it goes on from is whole.
+  // Checks that the state it continues from is intact.
   void CheckState(const Shared& attempt);
   void Bind(const Shared& attempt);
   void OnBound(const Shared& attempt, uint32_t number, const absl::StatusOr<WriteResult>& written);
   void Request(const Shared& attempt);
-  // All that makes it this server's, in one write.
+  // For a lone server: binding, request and claim in one write.
   void RequestAlone(const Shared& attempt, bool binds);
   std::string RequestOf(const Attempt& attempt, const std::string& caller_node) const;
-  // It is the dispatcher's, or has met its end.
+  // Whether the dispatcher has the video, or it has ended.
   bool IsTakenUp(const Key& key) const;
   void OnRequested(const Shared& attempt, const absl::StatusOr<WriteResult>& written);
   void Tell(const Shared& attempt) { Tell(attempt, KeysOf(*attempt, attempt->video.id)); }
   void Tell(const Shared& attempt, const std::vector<Key>& keys);
   void Refuse(const Shared& attempt, const absl::Status& why);
-  // Of all its videos, which follow from the first one's id.
+  // Keys of all videos of the call, which derive from the first one's id.
   static std::vector<Key> KeysOf(const Attempt& attempt, const std::string& first);
   absl::Duration Patience(const Attempt& attempt) const;
-  // As the log has the hash of its spec; as this server writes it first.
+  // The forms in which the log may have the spec's hash; first the one that this server writes.
   std::vector<std::string> SpecNames(const Attempt& attempt) const;
   bool IsOfSpec(const Attempt& attempt, const std::string& bound) const;
 
-  // It is about to be answered.
+  // Called just before the attempt is answered.
   void Leave(const Attempt& attempt);
 
   NodeState& state_;

@@ -13,12 +13,12 @@ namespace reel::front {
 namespace {
 
 constexpr absl::Duration kKeepUntold = absl::Hours(1);
-// A player asks for a file piece by piece.
+// Players read a file in pieces, with pauses.
 constexpr absl::Duration kKeepCopy = absl::Seconds(30);
 constexpr size_t kMostKept = 32;
 constexpr int kMostContinuations = 100;
 
-// It has ended, and whoever ended it left it as it was asked for.
+// Completes a video that was ended without a new record.
 void EndUntold(FleetPhase phase, Video& video) {
   video.state = StateOf(phase);
   if (phase == FleetPhase::kCancelled) {
@@ -35,7 +35,7 @@ void EndUntold(FleetPhase phase, Video& video) {
 
 absl::StatusOr<Video> VideoFaces::Read(const Key& key, const FleetJob& job) const {
   REEL_ASSIGN_OR_RETURN(Video video, logged_.Read(key, job.video));
-  // The name under which it stands counts, whatever the bytes say.
+  // The key decides the name, whatever the record says.
   video.tenant = key.first;
   video.id = key.second;
   if (HasEnded(job.phase) && !IsFinal(video.state)) EndUntold(job.phase, video);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The videos that somebody looks at, one object each, kept up to date.
+// Keeps one up-to-date FleetVideo for each video that somebody reads or watches.
 #pragma once
 
 #include <map>
@@ -18,45 +18,46 @@ namespace reel::front {
 class VideoFaces {
  public:
   using Key = FleetState::Key;
-  // View and clock outlive it, and so does what `onlooker` has.
+  // Arguments outlive it.
   VideoFaces(FleetView& view, const LoggedVideos& logged, Onlooker onlooker, const Clock& clock)
       : view_(view), logged_(logged), onlooker_(std::move(onlooker)), clock_(clock) {}
 
-  // Null: the view does not have it, or it cannot be read.
+  // Null if the view does not have the video or cannot decode it.
   std::shared_ptr<FleetVideo> Find(const Key& key) { return FindIn(faces_, onlooker_, key); }
-  // The same as another node sees it: what is here alone.
+  // As another node sees the video: only what this node has.
   std::shared_ptr<FleetVideo> FindForPeer(const Key& key) {
     return FindIn(for_peers_, {onlooker_.node, {}}, key);
   }
-  // A face for one reader of a file that is here. Nobody else changes its way to the file, so it
-  // reads on from what it has opened, also when the video is deleted. Null as above.
+  // A FleetVideo for one reader of a file on this node. It keeps reading the file that it opened,
+  // even if the video is deleted. Null as above.
   std::shared_ptr<FleetVideo> MakeReader(const Key& key) const {
     return Make({onlooker_.node, {}}, key);
   }
-  // Somebody reads its file, who may come back for more of it: what is copied of it stays a while.
+  // Keeps the copied file for a while, since its reader may come back for more.
   void Keep(const Key& key, std::shared_ptr<FleetVideo> face);
-  // Time has passed.
+  // Called on every tick.
   void Tick(absl::Duration now);
   // The view may have changed.
   void Update(const Key& key, const FleetJob& job);
-  // It runs here; null: no longer.
+  // Sets this node's own job for the video; null once it no longer runs here.
   void SetLocal(const Key& key, std::shared_ptr<Job> local);
   bool RunsHere(const Key& key) const { return locals_.contains(key); }
-  // It has ended, and its file is here.
+  // The video has ended and its file is here.
   void SetStored(const Key& key, std::shared_ptr<Job> local) {
     SetLocal(key, std::move(local));
     Ended(key);
   }
-  // It has ended here: who looks at it keeps what there was.
+  // The video has ended here. Its readers keep the job.
   void Ended(const Key& key) { locals_.erase(key); }
-  // Forgets those that nobody looks at.
+  // Drops those that nobody uses any more.
   void Prune();
 
   absl::StatusOr<Video> Read(const Key& key, const FleetJob& job) const;
-  // Somebody may look at one of them, at this one.
+  // Whether anybody may use one of them, or this one.
   bool any() const { return !faces_.empty() || !for_peers_.empty(); }
   bool Has(const Key& key) const { return faces_.contains(key) || for_peers_.contains(key); }
-  // As its face would tell it, also where nobody looks at it. Nothing: it cannot be read.
+  // The video as its FleetVideo would show it, whether or not there is one. nullopt if it cannot be
+  // decoded.
   std::optional<Video> Snapshot(const Key& key, const FleetJob& job);
   std::string Write(const Key& key, const Video& video) const { return logged_.Write(key, video); }
 

@@ -4,7 +4,7 @@
 namespace reel::front {
 namespace {
 
-// Of one tenant so many are looked at for some that this node can run.
+// Limit of videos per tenant that are examined for ones that this node can run.
 constexpr int kMostLooks = 4096;
 
 int RankOf(Priority priority) {
@@ -34,7 +34,7 @@ VideoState StateOf(FleetPhase phase) {
       return VideoState::kRunning;
     case FleetPhase::kSucceeded:
       return VideoState::kSucceeded;
-    // One whose time is over has failed by that.
+    // A passed deadline is a failure.
     case FleetPhase::kFailed:
     case FleetPhase::kExpired:
       return VideoState::kFailed;
@@ -101,7 +101,7 @@ void VideoIndex::Update(const Key& key, const FleetJob& job) {
   video.caller_node = job.caller_node;
   video.wished = job.wish.has_value();
   video.expires = job.wish == CancelKind::kExpired;
-  // Its bytes change when it ends, and at no other time.
+  // A video's record changes only when it ends.
   if (is_new) Read(key, job, video);
   Put(key, video);
 }
@@ -122,7 +122,7 @@ void VideoIndex::Read(const Key& key, const FleetJob& job, KnownVideo& video) {
   video.deadline = read->deadline;
 }
 
-// A claim on it stands all the same: who has it gives it back.
+// A claim on such a video is valid; its owner releases it.
 void VideoIndex::CountLocked(const Key& key, const KnownVideo& video, int by) {
   if (!video.locked) return;
   locked_ += by;
@@ -188,7 +188,7 @@ std::vector<VideoIndex::Key> VideoIndex::Head(size_t window,
     for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
       const double own = (turn->taken + 1) / turn->weight;
       const double best = (first->taken + 1) / first->weight;
-      // Alike: who has waited longest.
+      // Between equals the one that has waited longest.
       if (own < best || (own == best && std::get<1>(*turn->next) < std::get<1>(*first->next))) {
         first = turn;
       }

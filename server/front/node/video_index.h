@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fleet's queued and claimed videos as a node decides by them: what the view has of them,
-// without its bytes, in the order in which it is asked for. Those that have ended are in the view
-// alone.
+// Index of the fleet's queued and claimed videos, in the order in which a node claims them. Ended
+// videos are only in the view.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +26,19 @@ struct KnownVideo {
   std::string owner, address;
   uint64_t requested = 0;
   uint32_t place = 0;
-  bool wished = false, expires = false;  // its end is wished for, since its time is over
-  bool locked = false;                   // it is sealed with a key that is not here
-  bool readable = false;                 // what follows is known
+  bool wished = false, expires = false;  // it is to end; because its deadline has passed
+  bool locked = false;                   // sealed with a key that this server lacks
+  bool readable = false;                 // the fields below are known
   std::string model, worker, caller_node;
   int64_t work = 0;                     // as FleetBacklog counts it
-  model::KernelSelection kernels;       // as it was resolved
+  model::KernelSelection kernels;       // as resolved
   std::vector<std::string> conditions;  // SHA-256 of each
   std::vector<model::RequestAdapter> adapters;
   Priority priority = Priority::kNormal;
   absl::Time create_time, deadline;
 };
 
-// As a client sees it.
+// The state that clients see.
 VideoState StateOf(FleetPhase phase);
 
 // Confined to one thread.
@@ -50,44 +49,44 @@ class VideoIndex {
   explicit VideoIndex(const LoggedVideos& logged) : logged_(logged) {}
 
   void Clear();
-  // One that has ended leaves it.
+  // Removes a video that has ended.
   void Update(const Key& key, const FleetJob& job);
   void SetPaces(const std::map<std::string, ModelPace>& paces) { backlog_.SetPaces(paces); }
-  // Null: it has ended, or is not known.
+  // Null if the video has ended or is not known.
   const KnownVideo* FindLive(const Key& key) const;
 
-  // The head of the queue: tenants in turn by what each has running for its weight; of one tenant
-  // by priority, then by age. Only what is accepted.
+  // The first `window` videos of the queue that `accept` takes: tenants by their running videos per
+  // weight, then by priority, then by age.
   std::vector<Key> Head(size_t window, const std::map<std::string, double>& weights,
                         const Accept& accept) const;
   int queued() const { return queued_; }
   const FleetBacklog& backlog() const { return backlog_; }
-  // What a tenant has claimed, and so many more, for its weight.
+  // The tenant's claimed videos plus `more`, divided by its weight.
   double Load(const std::string& tenant, int more,
               const std::map<std::string, double>& weights) const;
-  // Queued or claimed ones of which nothing more is known here.
+  // Number of queued and claimed videos that this server cannot decode.
   int locked() const { return locked_; }
-  // Queued and claimed ones of a tenant.
+  // Number of the tenant's queued and claimed videos.
   int Live(const std::string& tenant) const;
-  // Of a device, for those, as far as bills of their models tell.
+  // Device time of those, estimated from their models' bills.
   double LiveSeconds(const std::string& tenant) const;
   const std::set<Key>& claimed() const { return claimed_; }
-  // Queued or claimed, by when they end at the latest.
+  // Queued and claimed videos by deadline.
   const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
 
  private:
-  // Minus the priority, sequence of the request, place in it.
+  // Negated priority, sequence of the request, position in it.
   using Place = std::tuple<int, uint64_t, uint32_t, Key>;
   static Place PlaceOf(const Key& key, const KnownVideo& video);
   struct Tenant {
     std::set<Place> queue;
     int claimed = 0;
-    std::map<std::string, int64_t> work;  // of both, by model
+    std::map<std::string, int64_t> work;  // queued and claimed, by model
   };
   void Take(const Key& key, const KnownVideo& video);
   void Put(const Key& key, const KnownVideo& video);
   void Read(const Key& key, const FleetJob& job, KnownVideo& video);
-  // Of one that cannot be read.
+  // Counts a video that cannot be decoded.
   void CountLocked(const Key& key, const KnownVideo& video, int by);
 
   const LoggedVideos logged_;

@@ -50,7 +50,7 @@ void ViewChanges::OnCaughtUp() {
 }
 
 void FoldWaiters::Settle(absl::Duration now) {
-  // Whoever is told may wait again.
+  // Callbacks may wait again.
   std::vector<Waiter> asked = std::exchange(waiting_, {});
   std::vector<Waiter> left;
   for (Waiter& waiter : asked) {
@@ -68,7 +68,7 @@ void FoldWaiters::Settle(absl::Duration now) {
 namespace {
 
 constexpr absl::Duration kBarrierPatience = absl::Seconds(2);
-// Between two questions to the broker.
+// Minimum interval of queries to the broker.
 constexpr absl::Duration kDistance = absl::Milliseconds(20);
 constexpr size_t kMostCalls = 10'000;
 
@@ -105,7 +105,7 @@ void ViewBarrier::OnNewest(absl::StatusOr<uint64_t> newest) {
 void ViewBarrier::Settle(bool ready, uint64_t position) {
   if (waiting_.empty()) return;
   const absl::Duration now = clock_.Monotonic();
-  // Whoever is answered may wait again.
+  // Callbacks may wait again.
   std::vector<Batch> batches = std::exchange(waiting_, {});
   for (Batch& batch : batches) {
     if (ready && position >= batch.newest) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a call wait until the view has everything that was stored when the call came, so that a
-// video made at another server a moment ago is not denied.
+// Makes a call wait until the view has everything that was in the log when the call arrived, so
+// that a video created at another server a moment ago is found.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@
 
 namespace reel::front {
 
-// Changes of the view since they were last asked for: many batches are one look.
+// Collects changes of the view until the next Take.
 // Thread-safe.
 class ViewChanges final : public ViewListener {
  public:
-  // `wake` is called on the tail's thread, once before each Take that follows.
+  // `wake` is called on the tail's thread, once before each Take.
   explicit ViewChanges(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   struct Taken {
-    bool anew = false;  // what was known is to be forgotten first
+    bool anew = false;  // discard everything known before
     std::map<FleetState::Key, ViewChange> videos;
     std::vector<ViewBill> bills;
   };
@@ -42,7 +42,7 @@ class ViewChanges final : public ViewListener {
   void OnCaughtUp() override;
 
  private:
-  // True: nobody was told yet.
+  // Returns true if nobody was woken yet.
   bool Note() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !std::exchange(told_, true); }
 
   const std::function<void()> wake_;
@@ -51,15 +51,15 @@ class ViewChanges final : public ViewListener {
   bool told_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// Callers that wait until the view says something.
+// Callers that wait for a condition on the view.
 // Confined to one thread.
 class FoldWaiters {
  public:
-  // `done` hears whether `reached` said true before `end`, of a monotonic clock.
+  // `done` gets whether `reached` returned true before the monotonic time `end`.
   void Add(std::function<bool()> reached, absl::Duration end, absl::AnyInvocable<void(bool)> done) {
     waiting_.push_back({std::move(reached), end, std::move(done)});
   }
-  // Time has passed, or the view has changed.
+  // Called on every tick and after every change of the view.
   void Settle(absl::Duration now);
   bool empty() const { return waiting_.empty(); }
 
@@ -72,24 +72,24 @@ class FoldWaiters {
   std::vector<Waiter> waiting_;
 };
 
-// Confined to the node's thread. One question to the broker answers all calls that came before it,
-// and questions keep a distance, so that no flood of calls becomes one of questions. What it is
-// given outlives it.
+// One query to the broker serves all calls that arrived before it, and queries keep a minimum
+// distance: a flood of calls does not become a flood of queries. Confined to the node's thread.
+// Arguments outlive it.
 class ViewBarrier {
  public:
   ViewBarrier(LogPort& port, TaskPool& looks, const OwnThread& thread, const Clock& clock)
       : port_(port), looks_(looks), thread_(thread), clock_(clock) {}
 
-  // OK: the view is as new as the call; FLEET_UNAVAILABLE: it is not, after two seconds, or the log
+  // OK: the view is as new as the call. FLEET_UNAVAILABLE: it is not after two seconds, or the log
   // does not answer.
   using Done = absl::AnyInvocable<void(const absl::Status&)>;
   void Wait(Done done);
-  // The view has changed up to `position`, or time has passed. `ready`: it has been read to the
-  // log's end since it began.
+  // The view has reached `position`, or time has passed. `ready`: the log was read to its end since
+  // the start.
   void Settle(bool ready, uint64_t position);
 
  private:
-  // Calls that one question answers.
+  // Calls that one query answers.
   struct Batch {
     std::vector<Done> calls;
     uint64_t newest = 0;
@@ -100,11 +100,11 @@ class ViewBarrier {
   static void Answer(std::vector<Done> calls, const absl::Status& status);
 
   LogPort& port_;
-  TaskPool& looks_;  // one thread, which waits for the broker
+  TaskPool& looks_;  // one thread, for blocking calls to the broker
   const OwnThread& thread_;
   const Clock& clock_;
-  std::vector<Done> next_;   // of the next question
-  std::vector<Done> asked_;  // of the one that is asked
+  std::vector<Done> next_;   // for the next query
+  std::vector<Done> asked_;  // for the query in flight
   bool asking_ = false;
   std::vector<Batch> waiting_;
 };

@@ -122,19 +122,19 @@ void Wishes::Leave(const std::string& id, LeaveReason reason) {
 
 void Wishes::Tick() {
   const absl::Time now = ports_.clock.Wall();
-  std::vector<std::string> nodes;  // none before something is due
+  std::vector<std::string> nodes;  // filled once something is due
   std::vector<Key> due;
   for (const auto& [deadline, key] : state_.index.deadlines()) {
     if (deadline > now || due.size() == kMostAtOnce) break;
     const KnownVideo& video = *state_.index.FindLive(key);
     const bool held = video.phase == FleetPhase::kClaimed;
     if (video.wished || expiring_.contains(key)) continue;
-    // Its owner ends it.
+    // A live owner ends its own videos.
     if (held && !state_.beats.nodes().IsSilent(video.owner)) continue;
     if (nodes.empty()) {
       for (const auto& [name, beat] : state_.beats.nodes().Alive()) nodes.push_back(name);
     }
-    // One node for each, as long as that one does it.
+    // One node ends each video; after `silence` any node does.
     const bool ours = SuitsBest(key.second, state_.options.node, nodes);
     if (ours || deadline + state_.options.silence < now) due.push_back(key);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends that callers and time ask for, and what is deleted, in writing.
+// Writes cancellations, expired deadlines and deletions into the log.
 #pragma once
 
 #include <map>
@@ -14,37 +14,38 @@
 
 namespace reel::front {
 
-// Confined to the node's thread. What it is given outlives it.
+// Confined to the node's thread. Arguments outlive it.
 class Wishes {
  public:
   using Key = FleetState::Key;
   Wishes(NodeState& state, const NodePorts& ports) : state_(state), ports_(ports) {}
 
-  // Of a video that the view has. As it stood when the wish was noted.
+  // Cancels a video that the view has. `done` gets it as it was when the request was noted.
   void Cancel(const Key& key, Answer<Video> done);
-  // Of one that has ended.
+  // Deletes a video that has ended.
   void Delete(const Key& key, absl::AnyInvocable<void(absl::Status)> done);
 
-  // A call that its video depends on, if it is bound and so were all before it.
+  // Adds a call to a video. A video lives on without calls unless every one of them was bound to
+  // it.
   void Join(const std::string& id, bool bound, bool is_new);
-  // It has ended; the last one takes the video along.
+  // A call has ended. The last bound call cancels the video.
   void Leave(const std::string& id, LeaveReason reason);
 
-  // Time has passed: what is queued, or held by a silent node, ends at its deadline.
+  // Ends videos at their deadline that are queued or held by a silent node.
   void Tick();
 
  private:
   using Done = absl::AnyInvocable<void(absl::Status)>;
-  // The video ends so where nobody holds it.
+  // Writes the wish. If no node holds the video, it ends with `error`.
   void Write(const Key& key, CancelKind kind, absl::Status error, Done done);
 
-  // It lives, and nobody has wished for its end.
+  // Whether the video is live and nobody has asked for its end yet.
   bool MayWish(const Key& key) const;
 
   NodeState& state_;
   const NodePorts& ports_;
-  // Calls by video. One that is not here somebody wants whatever becomes of calls, or may want: a
-  // process does not know who asked for it before.
+  // Number of bound calls by video. A video that is not here lives on without calls; this process
+  // does not know who asked for it before.
   std::map<std::string, int> bound_;
   std::set<Key> expiring_;
 };

@@ -10,7 +10,7 @@
 namespace reel::front {
 namespace {
 
-// One that finds no answer lets the others try.
+// A write without an answer makes way for the others.
 constexpr absl::Duration kOneTry = absl::Milliseconds(200);
 constexpr absl::Duration kBetweenRounds = absl::Milliseconds(50);
 
@@ -102,7 +102,7 @@ void WriteQueue::Run() {
   }
 }
 
-// A log that commits several writes together has all of a round at once.
+// Writes a round at once, for logs that commit several writes together.
 void WriteQueue::TryAll(std::vector<Item> items) {
   for (Item& item : items) {
     {
@@ -128,7 +128,7 @@ void WriteQueue::Try(Item item) {
 void WriteQueue::Settle(Item item, absl::StatusOr<WriteResult> result) {
   const bool is_unknown = result.ok() && result->outcome == WriteResult::Outcome::kUnknown;
   if (is_unknown) item.write.repeated = true;
-  // What can be neither written nor read by anybody stays so.
+  // Other errors are permanent: nobody can write or read the message.
   const bool may_come =
       absl::IsUnavailable(result.status()) || absl::IsResourceExhausted(result.status());
   const bool again =
