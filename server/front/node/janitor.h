@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deletes objects that no call can reach any more: results of expired and deleted videos and of
-// superseded epochs, and conditions that neither a queued video nor a caller can name.
+// Deletes objects that no call can reach any more. Those are results of expired and deleted videos
+// and of superseded epochs, and conditions that neither a queued video nor a caller can name.
 #pragma once
 
 #include <memory>

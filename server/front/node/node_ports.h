@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node works with: dispatcher, log, view, clock and threads.
+// References to what a node works with: dispatcher, log, view, clock and threads.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node's thread knows of the fleet: live videos, tenants' use, other nodes, and callers that
-// wait for the log.
+// A node's knowledge of the fleet: live videos, tenants' use, other nodes, and callers that wait
+// for the log. Owned by its thread.
 #pragma once
 
 #include <utility>

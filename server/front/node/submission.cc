@@ -359,8 +359,7 @@ void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteRe
     return Refuse(attempt, NotWritten(written.status()));
   }
   attempt->is_new = written->outcome == Outcome::kWon;
-  // Answers once the videos are read back, whether this call or another with the same request id
-  // wrote them.
+  // Answers once the videos are read back, whichever call with this request id wrote them.
   // Quotas count what is in the index, so the caller's next request counts this one.
   const auto is_known = [this, sequence = written->sequence](const Key& key) {
     if (state_.index.FindLive(key) != nullptr) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a call wait until the view has everything that was in the log when the call arrived, so
-// that a video created at another server a moment ago is found.
+// Makes a call wait until the view has everything that was in the log when the call arrived. So a
+// video is found that another server created a moment ago.
 #pragma once
 
 #include <cstdint>
