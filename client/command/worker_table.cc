@@ -23,13 +23,19 @@ std::string MemoryOf(const v1::Worker& worker) {
   return text;
 }
 
+// From the host's memory; a CPU has no such link.
+std::string LinkOf(const v1::Worker& worker) {
+  if (worker.copy_bytes_per_second() == 0) return "-";
+  return absl::StrCat(HumanBytes(worker.copy_bytes_per_second()), "/s");
+}
+
 }  // namespace
 
 std::string WorkerTable(const v1::GetServerInfoResponse& info) {
-  TextTable table({"WORKER", "STATE", "DEVICE", "MEMORY", "RUNNING", "RESTARTS", "MODELS"});
+  TextTable table({"WORKER", "STATE", "DEVICE", "MEMORY", "LINK", "RUNNING", "RESTARTS", "MODELS"});
   for (const v1::Worker& worker : info.workers()) {
     table.AddRow({worker.name(), StateName(worker.state()), worker.device(), MemoryOf(worker),
-                  absl::StrCat(worker.running()), absl::StrCat(worker.restarts()),
+                  LinkOf(worker), absl::StrCat(worker.running()), absl::StrCat(worker.restarts()),
                   absl::StrJoin(worker.models(), ", ")});
   }
   std::string text = table.Render();

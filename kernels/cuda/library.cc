@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/error_kind.h"
 #include "kernels/cuda/graph_zeros.h"
+#include "kernels/cuda/host_copies.h"
 #include "kernels/cuda/library_variants.h"
 #include "kernels/cuda/rank_give_launch.h"
 
@@ -86,6 +87,7 @@ extern "C" __attribute__((visibility("default"))) const CudaLibraryTable* reel_c
       .event_destroy = &EventDestroy,
       .zeros_as_kernels = &ZerosAsKernels,
       .give_to_ranks = &GiveToRanks,
+      .time_copies = &TimeCopies,
   };
   return &table;
 }

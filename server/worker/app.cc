@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/dispatch/copy_speed.h"
 #include "kernels/dispatch/device_gone.h"
 #include "kernels/dispatch/kernel_timer.h"
 #include "kernels/open_device.h"
@@ -57,6 +58,32 @@ std::string ReadToken(int fd) {
 // For people: "cpu", "cuda:0 NVIDIA H200".
 std::string DeviceText(const std::string& device, const kernels::DeviceFacts& facts) {
   return facts.name.empty() ? device : absl::StrCat(device, " ", facts.name);
+}
+
+// Once the threads are next to the device, as the memory of its weights will be. 0 on a CPU, and
+// where it cannot be measured: then the first estimates take a usual link for it.
+int64_t CopySpeedOf(const kernels::OpenedDevice& opened) {
+  if (opened.library == nullptr) return 0;
+  const auto speed = kernels::MeasureCopySpeed(*opened.library, opened.stream.device);
+  if (speed.ok()) return *speed;
+  Log(LogLevel::kWarning, "The speed of copies to the device is not known",
+      {{"error", speed.status()}});
+  return 0;
+}
+
+LinkOptions LinkOptionsOf(const WorkerFlags& flags, const kernels::OpenedDevice& opened) {
+  LinkOptions options;
+  options.socket = flags.socket;
+  options.worker = flags.name;
+  options.token = ReadToken(flags.token_fd);
+  options.device = DeviceText(flags.device, opened.facts);
+  options.memory_total_bytes = opened.facts.memory_bytes;
+  options.compute_capability = opened.catalog.capability().sm;
+  options.copy_bytes_per_second = CopySpeedOf(opened);
+  options.kernels = opened.catalog.List();
+  options.versions = model::FrameworkVersions();
+  options.versions["reel"] = REEL_VERSION;
+  return options;
 }
 
 // Before the engine makes plans. The link's heartbeat runs meanwhile.
@@ -130,16 +157,7 @@ int RunWorker(const WorkerFlags& flags) {
   kernels::KernelCatalog& catalog = opened->catalog;
   model::AddModelVariants(catalog);
 
-  LinkOptions options;
-  options.socket = flags.socket;
-  options.worker = flags.name;
-  options.token = ReadToken(flags.token_fd);
-  options.device = DeviceText(flags.device, opened->facts);
-  options.memory_total_bytes = opened->facts.memory_bytes;
-  options.compute_capability = catalog.capability().sm;
-  options.kernels = catalog.List();
-  options.versions = model::FrameworkVersions();
-  options.versions["reel"] = REEL_VERSION;
+  const LinkOptions options = LinkOptionsOf(flags, *opened);
   auto connected = WorkerLink::Connect(options);
   if (!connected.ok()) {
     Log(LogLevel::kError, "reeld refused this worker", {{"error", connected.status()}});

@@ -224,6 +224,7 @@ v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
   proto.set_memory_reserved_bytes(worker.memory.reserved);
   proto.set_memory_kept_bytes(worker.memory.kept);
   proto.set_memory_peak_bytes(worker.memory.most);
+  proto.set_copy_bytes_per_second(worker.copy_bytes_per_second);
   proto.set_running(running);
   proto.set_restarts(worker.restarts);
   proto.set_out_reason(OutReasonText(worker.out));

@@ -21,6 +21,7 @@ void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
   const model::ModelCard& card = loaded.card;
   records_.KeepCard(card);
   state_.roster.SetCard(card);
+  NoteLink(from.worker, loaded.model);
   NoteLoad(from.worker, loaded);
   state_.roster.SetLoaded(from.worker, card, loaded.revision);
   ShapeWaiting(card);
@@ -31,7 +32,15 @@ void Reports::On(const WorkerReport& from, const ModelKnown& known) {
   records_.KeepCard(known.card);
   state_.roster.SetCard(known.card);
   state_.roster.SetKnown(from.worker, known.card);
+  NoteLink(from.worker, known.model);
   ShapeWaiting(known.card);
+}
+
+void Reports::NoteLink(const std::string& worker, const std::string& model) {
+  const PlannedWorker* there = state_.roster.Find(worker);
+  if (there == nullptr) return;
+  state_.costs.LearnCopies(model, state_.roster.WhereOf(*there, model),
+                           there->info.copy_bytes_per_second);
 }
 
 void Reports::NoteLoad(const std::string& worker, const ModelLoaded& loaded) {

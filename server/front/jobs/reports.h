@@ -43,6 +43,8 @@ class Reports {
   void MediaAppended(const JobRef& ref, const MediaGrowth& growth);
 
  private:
+  // How fast the worker copies weights.
+  void NoteLink(const std::string& worker, const std::string& model);
   // How long it took, from the command on.
   void NoteLoad(const std::string& worker, const ModelLoaded& loaded);
   // Jobs that were taken up before any card of their model was known.

@@ -48,6 +48,10 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       host_bytes_(GaugeFamily(registry, "reel_weights_host_bytes",
                               "Of weights that the models of a device hold in host memory."),
                   kMaxDevices, dropped),
+      copy_speed_(GaugeFamily(registry, "reel_gpu_copy_bytes_per_second",
+                              "From page-locked host memory to the device, measured when its "
+                              "worker started; none where that failed."),
+                  kMaxDevices, dropped),
       restarts_(CounterFamily(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
                 8 * kMaxDevices, dropped),
       errors_(CounterFamily(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
@@ -121,6 +125,10 @@ void WorkerMetrics::Changed(const WorkerInfo& worker) {
   for (const OutReason reason : kOutReasons) {
     out_.Get({{"device", worker.name}, {"reason", OutReasonName(reason)}})
         .Set(worker.out == reason ? 1 : 0);
+  }
+  if (worker.copy_bytes_per_second > 0) {
+    copy_speed_.Get({{"device", worker.name}})
+        .Set(static_cast<double>(worker.copy_bytes_per_second));
   }
   const model::DeviceMemory& memory = worker.memory;
   if (memory.total <= 0) return;

@@ -99,6 +99,7 @@ class WorkerMetrics {
   CappedFamily<prometheus::Gauge> memory_;
   CappedFamily<prometheus::Gauge> adapter_bytes_;
   CappedFamily<prometheus::Gauge> host_bytes_;
+  CappedFamily<prometheus::Gauge> copy_speed_;
   CappedFamily<prometheus::Counter> restarts_;
   CappedFamily<prometheus::Counter> errors_;
   CappedFamily<prometheus::Counter> busy_;

@@ -48,8 +48,9 @@ enum class CostKind {
   kSharedStep,
   kReusedStep,  // that took over what an earlier one computed
   kLoad,        // of the model, with what it makes before it serves
+  kCopy,        // of a gigabyte of weights to the device
 };
-inline constexpr int kCostKinds = 9;
+inline constexpr int kCostKinds = 10;
 
 // What does not apply to a kind is 0.
 struct CellKey {

@@ -22,7 +22,7 @@ constexpr double kFirstTextSeconds = 0.05;
 constexpr int64_t kFileHeaderBytes = 64 << 10;
 constexpr int64_t kFrameHeaderBytes = 1 << 10;
 constexpr double kFirstLoadBytesPerSecond = 1e9;
-constexpr double kFirstStreamBytesPerSecond = 25e9;  // of PCIe 4.0, 16 lanes
+constexpr double kFirstCopySeconds = 0.04;  // of a gigabyte, by PCIe 4.0 with 16 lanes
 constexpr double kMemoryFall = 0.1;
 // Of a batch that is no batch.
 constexpr double kAlone = 1.001;
@@ -31,11 +31,6 @@ absl::Duration Of(double seconds) { return absl::Seconds(seconds); }
 
 CellKey StepKey(const model::PassWork& pass, int64_t condition_pixels) {
   return {CostKind::kStep, pass.rows, pass.rows * pass.tokens, condition_pixels};
-}
-
-// Weights are copied beside the work: whichever takes longer is the step's time.
-absl::Duration LeastStreamingStep(const WorkShape& shape) {
-  return Of(static_cast<double>(shape.streamed_bytes) / kFirstStreamBytesPerSecond);
 }
 
 CellKey ClipKey(CostKind kind, const WorkShape& shape) {
@@ -155,6 +150,14 @@ CostModel::Source CostModel::SourceOf(const WorkShape& shape, CostKind kind) con
   return best;
 }
 
+// Weights are copied beside the work: whichever takes longer is the step's time.
+absl::Duration CostModel::LeastStreamingStep(const WorkShape& shape) const {
+  const auto group = groups_.find(GroupKey(shape.model, "", shape.where));
+  const CostCell* cell = group == groups_.end() ? nullptr : group->second.Find({CostKind::kCopy});
+  const double seconds = cell == nullptr ? kFirstCopySeconds : cell->mean;
+  return Of(static_cast<double>(shape.streamed_bytes) / 1e9 * seconds);
+}
+
 bool CostModel::PredictStep(const WorkShape& shape, const model::PassWork& work,
                             Cost::Pass& pass) const {
   const Source source = SourceOf(shape, CostKind::kStep);
@@ -246,6 +249,15 @@ absl::Duration CostModel::LoadTime(const WorkShape& shape, int64_t weight_bytes,
 
 void CostModel::LearnLoad(const std::string& model, const std::string& where, absl::Duration took) {
   Learn({model, "", where}, {CostKind::kLoad}, absl::ToDoubleSeconds(took));
+}
+
+// What was measured last: a device may have moved to another slot.
+void CostModel::LearnCopies(const std::string& model, const std::string& where,
+                            int64_t bytes_per_second) {
+  if (bytes_per_second <= 0) return;
+  CostCell& cell = CellOf({model, "", where}, {CostKind::kCopy});
+  cell.mean = 1e9 / static_cast<double>(bytes_per_second);
+  ++cell.count;
 }
 
 OutputSize CostModel::Output(const WorkShape& shape) const {

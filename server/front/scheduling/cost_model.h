@@ -83,6 +83,8 @@ class CostModel {
   // Until a model serves that is loaded on demand; `observed`: not only a guess by its size.
   absl::Duration LoadTime(const WorkShape& shape, int64_t weight_bytes, bool& observed) const;
   void LearnLoad(const std::string& model, const std::string& where, absl::Duration took);
+  // How fast a worker there copies weights; 0: it does not know.
+  void LearnCopies(const std::string& model, const std::string& where, int64_t bytes_per_second);
 
   void LearnStep(const SeenStep& step, absl::Duration took);
   // `predicted` and `quoted`: its p50 and p90 at admission; zero where those were only guesses.
@@ -109,6 +111,7 @@ class CostModel {
   };
 
   Source SourceOf(const WorkShape& shape, CostKind kind) const;
+  absl::Duration LeastStreamingStep(const WorkShape& shape) const;
   // False: a guess.
   bool PredictStep(const WorkShape& shape, const model::PassWork& work, Cost::Pass& pass) const;
   void PredictDecode(const WorkShape& shape, Cost& cost) const;

@@ -44,6 +44,7 @@ struct WorkerInfo {
   model::DeviceMemory memory;  // zeros on a CPU
   int restarts = 0;
   int compute_capability = 0;
+  int64_t copy_bytes_per_second = 0;        // from the host to the device; 0: not known
   std::vector<std::string> models;          // loaded
   std::vector<kernels::OpListing> kernels;  // empty until it is known what its plug-ins add
   std::vector<kernels::PluginListing> plugins;

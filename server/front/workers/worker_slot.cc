@@ -146,6 +146,7 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
   info_.device = hello.device();
   info_.memory.total = Bounded(hello.memory_total_bytes(), settings_.memory_bytes);
   info_.compute_capability = hello.compute_capability();
+  info_.copy_bytes_per_second = hello.copy_bytes_per_second();
   // With plug-ins the whole list comes later; until then that of the last incarnation holds.
   if (settings_.plugins.empty()) {
     info_.kernels.clear();

@@ -57,6 +57,7 @@ AttachRequest HelloMessage(const LinkOptions& options) {
   hello.set_device(options.device);
   hello.set_memory_total_bytes(options.memory_total_bytes);
   hello.set_compute_capability(options.compute_capability);
+  hello.set_copy_bytes_per_second(options.copy_bytes_per_second);
   for (const kernels::OpListing& op : options.kernels) {
     *hello.add_kernels() = ListingToProto(op, options.worker);
   }

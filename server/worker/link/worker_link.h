@@ -26,6 +26,7 @@ struct LinkOptions {
   std::string device;
   int64_t memory_total_bytes = 0;
   int compute_capability = 0;
+  int64_t copy_bytes_per_second = 0;
   std::vector<kernels::OpListing> kernels;
   std::map<std::string, std::string> versions;
 

@@ -33,6 +33,7 @@ LATER = {
     "reel_gpu_errors_total": "a device that fails",
     "reel_gpu_energy_joules_total": "a device whose driver counts its energy",
     "reel_gpu_xids_total": "a kernel's log that may be read",
+    "reel_gpu_copy_bytes_per_second": "a device with memory of its own",
     "reel_gpu_memory_bytes": "a device with memory of its own",
     "reel_shared_step_apart_seconds_total": "a model that shares steps",
     "reel_shared_step_seconds_total": "a model that shares steps",

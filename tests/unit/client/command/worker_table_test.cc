@@ -18,6 +18,7 @@ TEST(WorkerTable, HasARowForEachWorkerAndSaysWhereTheMemoryIsUnknown) {
   gpu.set_memory_used_bytes(500'000'000);
   gpu.set_memory_allocated_bytes(300'000'000);
   gpu.set_memory_peak_bytes(400'000'000);
+  gpu.set_copy_bytes_per_second(55'000'000'000);
   gpu.set_running(3);
   gpu.add_models("a");
   gpu.add_models("b");
@@ -26,11 +27,11 @@ TEST(WorkerTable, HasARowForEachWorkerAndSaysWhereTheMemoryIsUnknown) {
   cpu.set_restarts(2);
   EXPECT_EQ(WorkerTable(info),
             "WORKER  STATE        DEVICE  MEMORY                                              "
-            " RUNNING  RESTARTS  MODELS\n"
+            " LINK     RUNNING  RESTARTS  MODELS\n"
             "gpu0    ready        cuda:0  500 MB of 2.0 GB, 300 MB by tensors, at most 400 MB"
-            "  3        0         a, b\n"
+            "  55 GB/s  3        0         a, b\n"
             "cpu0    unspecified          -                                                   "
-            " 0        2\n");
+            " -        0        2\n");
 }
 
 TEST(WorkerTable, SaysWhyAWorkerIsOutAndWhatPutsItBack) {

@@ -60,6 +60,7 @@ constexpr CudaLibraryTable kLibrary = {
     .event_destroy = nullptr,
     .zeros_as_kernels = nullptr,
     .give_to_ranks = nullptr,
+    .time_copies = nullptr,
 };
 
 class RunOpTest : public testing::Test {

@@ -29,6 +29,25 @@ TEST_F(ReportsTest, RunningBeginsWithTheFirstStageOfItsOwn) {
   EXPECT_EQ(observer.Get().started, 1);
 }
 
+TEST_F(ReportsTest, AFirstEstimateCountsCopiesAtTheSpeedThatTheWorkerMeasured) {
+  const auto run_of = [&] {
+    return Await<CostEstimate>([&](auto done) { dispatcher->Estimate(Request(), std::move(done)); })
+        ->run_p50;
+  };
+  model::ModelCard card = TestCard("card");
+  card.streamed_bytes = 10'000'000'000;
+  Load("w0", card);
+  Settle();
+  const absl::Duration at_a_usual_link = run_of();
+  WorkerInfo worker = ReadyWorker("w0");
+  worker.copy_bytes_per_second = 50'000'000'000;
+  dispatcher->WorkerChanged(worker);
+  Load("w0", card);
+  Settle();
+  const int steps = card.defaults.num_steps();
+  EXPECT_EQ(at_a_usual_link - run_of(), steps * absl::Milliseconds(200)) << "400 ms to 200";
+}
+
 TEST_F(ReportsTest, KeepsFirstAndLastStepsAndStagesAndTheLatestOfTheRest) {
   JobPtr job = MustCreate(Request());
   const Sent sent = Take();

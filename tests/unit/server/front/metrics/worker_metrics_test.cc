@@ -46,6 +46,16 @@ TEST(WorkerMetrics, FollowsAWorker) {
   EXPECT_EQ(ValueOf(text, "reel_gpu_errors_total{device=\"cuda0\",kind=\"sticky\"}"), 1);
 }
 
+TEST(WorkerMetrics, HasTheSpeedOfALinkThatWasMeasured) {
+  Metrics metrics({"1", "r", {}, {}});
+  WorkerInfo gpu = Gpu(WorkerState::kReady);
+  metrics.jobs().WorkerChanged(gpu);
+  EXPECT_EQ(metrics.Text().find("reel_gpu_copy_bytes_per_second{"), std::string::npos);
+  gpu.copy_bytes_per_second = 55'000'000'000;
+  metrics.jobs().WorkerChanged(gpu);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_gpu_copy_bytes_per_second{device=\"cuda0\"}"), 55e9);
+}
+
 TEST(WorkerMetrics, CountModelsThatComeAndMakeWay) {
   Metrics metrics({"1", "r", {}, {}});
   metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));

@@ -42,6 +42,22 @@ TEST(StreamedSteps, TakeTheirCopiesAtLeastUntilOneWasSeen) {
   EXPECT_TRUE(costs.Predict(streamed).observed);
 }
 
+TEST(StreamedSteps, TakeTheirCopiesAtTheSpeedThatTheWorkerMeasured) {
+  const WorkShape streamed = StreamedShape(10'000'000'000, "here");
+  CostModel costs;
+  costs.LearnCopies("m", "here", 50'000'000'000);
+  EXPECT_EQ(PassOf(costs, streamed).step, absl::Milliseconds(200));
+  EXPECT_EQ(PassOf(costs, StreamedShape(10'000'000'000, "there")).step, absl::Milliseconds(400));
+  costs.LearnCopies("m", "here", 0);
+  EXPECT_EQ(PassOf(costs, streamed).step, absl::Milliseconds(200)) << "it could not measure";
+  costs.LearnCopies("m", "here", 12'500'000'000);
+  EXPECT_EQ(PassOf(costs, streamed).step, absl::Milliseconds(800)) << "the latest counts";
+  CostModel after_a_restart;
+  after_a_restart.Parse(costs.Serialize());
+  EXPECT_EQ(PassOf(after_a_restart, streamed).step, absl::Milliseconds(800));
+  EXPECT_FALSE(costs.Predict(streamed).observed) << "nobody is refused for it";
+}
+
 TEST(StreamedSteps, AreNotThoughtFasterForStepsOfADeviceThatHoldsAllWeights) {
   const WorkShape streamed = StreamedShape(10'000'000'000, "here");
   CostModel costs;

@@ -152,6 +152,7 @@ TEST_F(WorkerLinkTest, SaysWhoItIsAndTakesItsSettings) {
   options_.device = "cpu";
   options_.memory_total_bytes = 5;
   options_.compute_capability = 90;
+  options_.copy_bytes_per_second = 7;
   options_.kernels = {
       {.op = "rope",
        .variants = {
@@ -163,6 +164,7 @@ TEST_F(WorkerLinkTest, SaysWhoItIsAndTakesItsSettings) {
   EXPECT_EQ(hello.worker(), "w0");
   EXPECT_EQ(hello.compute_capability(), 90);
   EXPECT_EQ(hello.memory_total_bytes(), 5);
+  EXPECT_EQ(hello.copy_bytes_per_second(), 7);
   EXPECT_EQ(hello.kernels(0).variants(0).support(0).worker(), "w0");
   EXPECT_EQ(hello.versions().at("reel"), "1");
   EXPECT_EQ(link_->settings().fill_rows, 77);
