@@ -20,7 +20,7 @@ namespace reel::model {
 // Immutable after loading.
 class GemmaEncoder {
  public:
-  // Loads the tensors of the text model, with any prefix to their names, or Gemma 3's under GGUF's.
+  // Loads the tensors of the text model, with any prefix to their names, or those of GGUF.
   // The parts for pictures and sounds are not read. With a ring the layers stream through it, and
   // the table of embeddings is on the host. In e4m3 linear layers are codes alone, which each use
   // widens.

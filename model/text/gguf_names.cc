@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/text/gguf_names.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -43,7 +46,7 @@ constexpr std::array<Pair, 2> kGemmaOutside = {{
     {"token_embd", "embed_tokens"},
     {"output_norm", "norm"},
 }};
-constexpr std::array<Pair, 13> kGemmaBlock = {{
+constexpr std::array<Pair, 14> kGemmaBlock = {{
     {"attn_norm", "input_layernorm"},
     {"attn_q", "self_attn.q_proj"},
     {"attn_k", "self_attn.k_proj"},
@@ -57,6 +60,7 @@ constexpr std::array<Pair, 13> kGemmaBlock = {{
     {"ffn_up", "mlp.up_proj"},
     {"ffn_down", "mlp.down_proj"},
     {"post_ffw_norm", "post_feedforward_layernorm"},
+    {"layer_output_scale", "layer_scalar"},  // of Gemma 4
 }};
 
 // Of a model's names: those outside blocks, and those of "<gguf_blocks>N." as "<our_blocks>N.".
@@ -65,6 +69,7 @@ struct Names {
   absl::Span<const Pair> block;
   absl::string_view gguf_blocks, our_blocks;
 };
+constexpr char kRopeFactors[] = "rope_freqs.weight";
 constexpr Names kT5 = {kT5Outside, kT5Block, "enc.blk.", "encoder.block."};
 constexpr Names kGemma = {kGemmaOutside, kGemmaBlock, "blk.", "layers."};
 
@@ -88,12 +93,42 @@ std::string Renamed(const Names& names, const std::string& original) {
   return absl::StrCat(names.our_blocks, layer.substr(0, dot), ".", *ours, ".weight");
 }
 
-absl::Status CheckNumber(const WeightSet& file, const char* key, int64_t expected) {
-  const std::string own = file.Metadata(absl::StrCat("gemma3.", key));
-  if (own.empty() || own == absl::StrCat(expected)) return absl::OkStatus();
+absl::Status Mismatch(const WeightSet& file, const std::string& what) {
   return absl::FailedPreconditionError(
       absl::StrCat("the GGUF file does not match the text encoder's configuration: ", file.source(),
-                   ": gemma3.", key, " is ", Quoted(own), ", not ", expected));
+                   ": ", what));
+}
+
+absl::Status CheckNumber(const WeightSet& file, const std::string& key, int64_t expected) {
+  const std::string own = file.Metadata(key);
+  if (own.empty() || own == absl::StrCat(expected)) return absl::OkStatus();
+  return Mismatch(file, absl::StrCat(key, " is ", Quoted(own), ", not ", expected));
+}
+
+// What ggml divides the frequencies of layers that see all by: 1 for pairs of channels that turn,
+// 1e30 for others. The encoder makes its angles of the configuration, which must say the same.
+absl::Status CheckTurnedPairs(const WeightSet& file, const GemmaConfig::Attention& attention) {
+  const StoredTensor* const stored = file.Find(kRopeFactors);
+  if (stored == nullptr) return absl::OkStatus();
+  const int64_t pairs = attention.head_dim / 2;
+  const auto turned = static_cast<int64_t>(attention.turned * static_cast<double>(pairs));
+  std::vector<float> expected(static_cast<size_t>(pairs), 1e30f);
+  std::fill_n(expected.begin(), turned, 1.0f);
+  const size_t bytes = expected.size() * sizeof(float);
+  if (stored->type() == TensorType::kF32 && stored->bytes().size() == bytes &&
+      std::memcmp(stored->bytes().data(), expected.data(), bytes) == 0) {
+    return absl::OkStatus();
+  }
+  return Mismatch(
+      file, absl::StrCat(kRopeFactors, " must turn ", turned, " of ", pairs, " pairs of channels"));
+}
+
+// Gemma 4's scale of a layer is no weight to transformers.
+std::optional<std::string> GemmaName(const std::string& original) {
+  if (original == kRopeFactors) return std::nullopt;
+  const std::string name = Renamed(kGemma, original);
+  return std::string(
+      absl::StripSuffix(name, name.ends_with(".layer_scalar.weight") ? ".weight" : ""));
 }
 
 }  // namespace
@@ -109,19 +144,23 @@ absl::StatusOr<WeightSet> T5OfGguf(const WeightSet& file) {
 }
 
 absl::StatusOr<WeightSet> GemmaOfGguf(const WeightSet& file, const GemmaConfig& config) {
-  REEL_RETURN_IF_ERROR(CheckArchitecture(file, {"gemma3"}));
-  if (config.version != 3) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the GGUF file does not match the text encoder's configuration: ", file.source(),
-        " is Gemma 3's, the configuration Gemma ", config.version, "'s"));
+  const std::string architecture = absl::StrCat("gemma", config.version);
+  REEL_RETURN_IF_ERROR(CheckArchitecture(file, {architecture}));
+  const bool has_two_lengths = config.version == 4;  // Gemma 3's heads are of one length
+  const std::pair<const char*, int64_t> numbers[] = {
+      {".block_count", config.num_layers()},
+      {".embedding_length", config.width},
+      {".attention.head_count", config.num_heads},
+      // A list, which is not read, where layers that see all have another number.
+      {".attention.head_count_kv", config.local.num_key_heads},
+      {".attention.key_length", (has_two_lengths ? config.full : config.local).head_dim},
+      {".attention.key_length_swa", config.local.head_dim},
+  };
+  for (const auto& [key, expected] : numbers) {
+    REEL_RETURN_IF_ERROR(CheckNumber(file, architecture + key, expected));
   }
-  REEL_RETURN_IF_ERROR(CheckNumber(file, "block_count", config.num_layers()));
-  REEL_RETURN_IF_ERROR(CheckNumber(file, "embedding_length", config.width));
-  REEL_RETURN_IF_ERROR(CheckNumber(file, "attention.head_count", config.num_heads));
-  REEL_RETURN_IF_ERROR(CheckNumber(file, "attention.head_count_kv", config.local.num_key_heads));
-  REEL_RETURN_IF_ERROR(CheckNumber(file, "attention.key_length", config.local.head_dim));
-  return file.Renamed(
-      [](const std::string& original) { return std::optional(Renamed(kGemma, original)); });
+  REEL_RETURN_IF_ERROR(CheckTurnedPairs(file, config.full));
+  return file.Renamed(GemmaName);
 }
 
 }  // namespace reel::model
