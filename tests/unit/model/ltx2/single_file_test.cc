@@ -24,9 +24,9 @@
 #include "model/weights/checkpoint.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/small_file.h"
 #include "tests/unit/model/bridge/device_under_test.h"
 #include "tests/unit/model/ltx2/film.h"
-#include "tests/unit/model/ltx2/small_file.h"
 #include "tests/unit/model/weights/weight_file.h"
 
 namespace reel::model::ltx2 {

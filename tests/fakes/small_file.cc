@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/model/ltx2/small_file.h"
+#include "tests/fakes/small_file.h"
 
 #include <cstring>
 #include <string_view>
