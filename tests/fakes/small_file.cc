@@ -29,6 +29,9 @@ json SmallConfig(const TinyFolder& folder) {
   for (const auto& [key, value] : own.items()) {
     if (value.is_number()) transformer[key] = value;
   }
+  for (const char* key : {"ff_bias", "use_keyframes_abs_pos_embedding"}) {  // of 2.5
+    if (own.contains(key)) transformer[key] = own[key];
+  }
   const json res = {"res_x", {{"num_layers", 1}}};
   const auto change = [](const char* kind, int multiplier) {
     return json{kind, {{"multiplier", multiplier}}};
