@@ -48,6 +48,10 @@ TEST_F(OffloadedWeights, MakeTheSameFileAndAreToldWithTheModel) {
   EXPECT_GT(streamed.finished.stats().stream_stall().nanos(), 0);
   EXPECT_GT(server.Metric("reel_weights_stall_seconds_total"), 0);
   EXPECT_EQ(server.Metric("reel_weights_host_bytes"), streaming.host_bytes());
+  v1::GetServerInfoResponse info;
+  grpc::ClientContext context;
+  ASSERT_TRUE(Calls(server.Connect()).server().GetServerInfo(&context, {}, &info).ok());
+  EXPECT_EQ(info.workers(0).copy_bytes_per_second(), 0) << "a CPU has no link to measure";
   const ProgramResult shown =
       RunProgram(BinaryPath("reel"), {"--server", server.address(), "models"});
   EXPECT_THAT(shown.out, HasSubstr(" on the host")) << shown.errors;

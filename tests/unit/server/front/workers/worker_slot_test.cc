@@ -40,6 +40,7 @@ class WorkerSlotTest : public testing::Test {
     worker::v1::Hello hello;
     hello.set_token(slot_.BeginIncarnation("socket").token);
     hello.set_protocol(kWorkerProtocol);
+    hello.set_copy_bytes_per_second(55);
     ASSERT_TRUE(slot_.Admit(hello, std::make_shared<DeafSession>()).ok());
   }
   template <typename Event>
@@ -77,6 +78,12 @@ TEST_F(WorkerSlotTest, IsReadyWithItsModel) {
   Hear();
   EXPECT_EQ(slot_.Info().state, WorkerState::kReady);
   EXPECT_EQ(slot_.Info().models, std::vector<std::string>{"m"});
+}
+
+TEST_F(WorkerSlotTest, KnowsTheLinkThatItsWorkerMeasured) {
+  EXPECT_EQ(slot_.Info().copy_bytes_per_second, 0);
+  Attach();
+  EXPECT_EQ(slot_.Info().copy_bytes_per_second, 55);
 }
 
 TEST_F(WorkerSlotTest, StaysOutWhateverItsLastProcessHadSaid) {
