@@ -17,15 +17,15 @@ namespace {
 using Outcome = WriteResult::Outcome;
 
 constexpr size_t kMostTogether = 256;
-constexpr int kMostTrimmed = 5000;  // in one transaction
+constexpr int kMostTrimmed = 5000;  // per transaction
 constexpr size_t kMostBeats = 16;   // that nobody takes
 
-// None of them, or all, are stored after what `messages` has.
+// Adds all messages of the write behind `messages`, or none.
 absl::StatusOr<WriteResult> StoreOne(Database& db, const LogWrite& write, uint64_t position,
                                      absl::Time now, FleetView::Messages& messages) {
   std::vector<const LogWrite*> all = {&write};
   for (const LogWrite& also : write.also) all.push_back(&also);
-  uint64_t stored = 0;  // sequence of the last that is there already, as it was to be written
+  uint64_t stored = 0;  // sequence of the last message that is there already with the same content
   for (const LogWrite* const one : all) {
     REEL_ASSIGN_OR_RETURN(const std::optional<log_table::Known> known,
                           log_table::Find(db, one->subject));
@@ -142,7 +142,7 @@ void EmbeddedLog::Commit(absl::Span<Item> items) {
   std::vector<WriteResult> results;
   const absl::Status stored = Store(items, results);
   if (!stored.ok() && items.size() > 1) {
-    // One that fails takes nothing of another with it.
+    // Commits each alone, so that a failing write does not fail the others.
     for (size_t i = 0; i < items.size(); ++i) Commit(items.subspan(i, 1));
     return;
   }

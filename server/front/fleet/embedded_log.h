@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of a server that is alone: a table in the view's own SQLite file. What waits to be
-// written is judged, folded into the view and stored in one transaction, by one thread.
+// The log of a lone server: a table in the view's own SQLite file. One thread judges the waiting
+// writes, folds them into the view and stores them, in one transaction.
 #pragma once
 
 #include <memory>
@@ -18,30 +18,30 @@
 namespace reel::front {
 
 struct EmbeddedLogOptions {
-  // So long a subject is known to be written, and a request id to be bound to a video that is gone.
+  // How long a written subject, and the request id of a video that is gone, stay known.
   absl::Duration max_age = absl::Hours(24 * 7);
-  absl::Duration between_looks = absl::Seconds(2);  // for what is too old
+  absl::Duration between_looks = absl::Seconds(2);  // for messages that are too old
 };
 
-// A write is won or lost, never unknown. An error means that it is not stored: RESOURCE_EXHAUSTED:
-// the disk is full; UNAVAILABLE: it does not work now.
+// A write is won or lost, never unknown. An error means that it is not stored. RESOURCE_EXHAUSTED:
+// the disk is full. UNAVAILABLE: the disk does not work at the moment.
 class EmbeddedLog final : public LogPort {
  public:
-  // The view is ready when this returns. It was made to hold its log, and outlives it. Errors: the
-  // file cannot be used.
+  // `view` must hold its log and outlives it; it is ready when this returns. Fails if the file
+  // cannot be used.
   static absl::StatusOr<std::unique_ptr<EmbeddedLog>> Open(FleetView& view,
                                                            EmbeddedLogOptions options = {});
-  // What was posted is answered before.
+  // Answers everything that was posted.
   ~EmbeddedLog() override;
 
   bool IsUp() const override { return true; }
   bool PostsAtOnce() const override { return true; }
   LogHealth Health() const override;
-  // However long the disk takes.
+  // Waits for the disk, however long that takes.
   absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) override;
   void Post(LogWrite write, absl::Duration patience, Written done) override;
   absl::StatusOr<uint64_t> Newest() override { return view_.position(); }
-  // Heard by this server alone.
+  // Heartbeats reach this server only.
   void SendBeat(const std::string& node, const std::string& beat) override;
   std::vector<std::string> TakeBeats() override;
 
@@ -55,7 +55,7 @@ class EmbeddedLog final : public LogPort {
   bool TakeItems(std::vector<Item>& items);
   void Commit(absl::Span<Item> items);
   absl::Status Store(absl::Span<Item> items, std::vector<WriteResult>& results);
-  // What is too old goes.
+  // Deletes messages that are too old.
   absl::Status Look();
 
   FleetView& view_;

@@ -14,7 +14,7 @@
 namespace reel::front {
 namespace {
 
-// Videos that leave a trace, in one transaction: beside messages, and while there are none.
+// Videos reduced to traces per transaction: with messages to fold, and without.
 constexpr int kFewForgotten = 100, kManyForgotten = 5000;
 
 absl::Status NotReadable() { return absl::DataLossError("its file cannot be read"); }
@@ -25,7 +25,7 @@ FleetView::FleetView(ViewOptions options, ViewListener* listener)
     : options_(std::move(options)), listener_(listener), store_(OpenStore()) {
   ViewProgress progress = store_->Read<ViewProgress>(view_tables::ReadProgress);
   if (progress.keys != options_.keys && !options_.holds_log) {
-    // What could not be read may be now, and the other way round.
+    // With other keys, other records can be decoded.
     progress = {0, 0, options_.keys};
     const absl::Status cleared = store_->Change([&](Database& db) -> absl::Status {
       REEL_RETURN_IF_ERROR(view_tables::Clear(db));
@@ -85,11 +85,11 @@ void FleetView::LeaveFile(const absl::Status& why) {
   {
     const MutexLock lock(mutex_);
     store_ = ViewStore::InMemory();
-    ready_ = false;  // before anybody misses what it has yet to read
+    ready_ = false;  // before a reader misses videos that are not read yet
     position_ = 0;
     created_ = 0;
   }
-  // It may be damaged: the next start makes it anew.
+  // The file may be damaged; the next start recreates it.
   ViewStore::Remove(options_.file);
 }
 
@@ -101,7 +101,7 @@ void FleetView::OnStream(int64_t created) {
     created_ = created;
     progress = {position_, created, options_.keys};
   }
-  // Where it is not kept, nothing after it is.
+  // If this is not kept, nothing after it is either.
   store()
       ->Change([&](Database& db) { return view_tables::WriteProgress(db, progress); })
       .IgnoreError();
@@ -184,7 +184,7 @@ void FleetView::Tell(const Folded& folded) {
 
 void FleetView::OnRebuild() {
   {
-    // Before anybody misses what goes now.
+    // Before a reader misses what is deleted now.
     const MutexLock lock(mutex_);
     ready_ = false;
   }
@@ -212,12 +212,12 @@ bool FleetView::OnCaughtUp(const StreamFacts& facts) {
   bool begins_later = false;
   {
     const MutexLock lock(mutex_);
-    // The log's beginning moves with its end.
+    // The log's beginning moves as it grows.
     begins_later = facts.first > first_;
     first_ = facts.first;
     forget = forget_;
   }
-  // What stays for now goes with the next look.
+  // The rest is deleted with the next look.
   store()
       ->Change([&](Database& db) -> absl::Status {
         if (begins_later) {
@@ -229,7 +229,7 @@ bool FleetView::OnCaughtUp(const StreamFacts& facts) {
   {
     const MutexLock lock(mutex_);
     ready_ = true;
-    told_ = std::max(told_, facts.last);  // its newest messages may be gone
+    told_ = std::max(told_, facts.last);  // the log may have lost its newest messages
     changed_.NotifyAll();
   }
   if (listener_ != nullptr) listener_->OnCaughtUp();

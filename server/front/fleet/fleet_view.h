@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view: everything that one node knows of the fleet. It is the log, folded into tables that
-// outlive the process; a start goes on from the position that they have reached. Thread-safe.
+// The view: everything that one node knows of the fleet. It folds the log into tables that outlive
+// the process; a start continues from their position. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,39 +26,39 @@ namespace reel::front {
 class Database;
 class ViewStore;
 
-// What has become of a video.
+// What changed about a video.
 struct ViewChange {
   bool live = false;
   bool deleted = false;  // now
 };
 
-// Told what has changed, on the tail's thread with no lock held. A view that was kept first tells
-// what lives, and the bills of the hour before the last end, on the thread that opens it.
+// Receives changes on the tail's thread, with no lock held. A view that was kept first reports its
+// live videos, and the bills of the hour before the last end, on the thread that opens it.
 class ViewListener {
  public:
   virtual ~ViewListener() = default;
-  // Messages were folded: what has become of videos, and what those that have ended were billed.
-  // What request ids stand for may have changed, too.
+  // Messages were folded: changes of videos, and bills of those that ended. Bindings of request ids
+  // may have changed too.
   virtual void OnFolded(const std::map<FleetState::Key, ViewChange>& changes,
                         const std::vector<ViewBill>& bills) = 0;
-  // Nothing that was known is known any more.
+  // Discard everything: the view starts again from nothing.
   virtual void OnAnew() = 0;
-  // Everything that was stored a moment ago is known.
+  // The view has caught up with the log's end.
   virtual void OnCaughtUp() = 0;
 };
 
 struct ViewOptions {
   std::string file;                     // empty: it ends with the process
   std::string keys;                     // by which `reader` reads; other ones make it anew
-  const VideoReader* reader = nullptr;  // outlives the view; null: videos' bytes are not read
-  // The log lies in the same file (EmbeddedLog): it is durable, and is never removed or made anew.
+  const VideoReader* reader = nullptr;  // outlives the view; null: decodes no records
+  // The file also holds the log (EmbeddedLog): it is durable and never deleted or recreated.
   bool holds_log = false;
 };
 
 class FleetView final : public LogReader {
  public:
   using Key = FleetState::Key;
-  // `listener` may be missing; it outlives the tail.
+  // `listener` may be null; it outlives the tail.
   explicit FleetView(ViewOptions options = {}, ViewListener* listener = nullptr);
   ~FleetView() override;
 
@@ -68,49 +68,48 @@ class FleetView final : public LogReader {
   void OnRebuild() override;
   bool OnCaughtUp(const StreamFacts& facts) override;
 
-  // Of a view that holds its log: in one transaction `append` stores messages, which it adds to
-  // what it is given, and they are folded. An error: nothing has changed. For one thread.
+  // For a view that holds its log, called by one thread: `append` stores messages and adds them to
+  // its argument, and they are folded, in one transaction. An error leaves everything unchanged.
   using Messages = std::vector<StoredMessage>;
   absl::Status Append(absl::FunctionRef<absl::Status(Database&, Messages&)> append);
-  // Why the file that is to hold the log cannot be used; the view is then empty and in memory.
+  // Why the file that should hold the log cannot be used; the view is then empty and in memory.
   const absl::Status& opened() const { return opened_; }
 
-  // Reads one's own writes: whether what was stored at `sequence` has been folded, within
-  // `patience`.
+  // Waits until the message at `sequence` is folded; false if that takes longer than `patience`.
   bool WaitFor(uint64_t sequence, absl::Duration patience);
-  // Whether the view has been up to date since it was begun or begun anew, and can be read.
+  // Whether the view has caught up with the log since its last (re)start, and can be read.
   bool WaitUntilReady(absl::Duration patience);
   bool ready();
 
-  // Nobody can ask any more for what expires before `time`: soon only a trace of each stays.
+  // Lets videos that expire before `time` be reduced to traces.
   void ForgetExpired(absl::Time time);
 
   std::optional<FleetJob> Find(const std::string& tenant, const std::string& id);
   std::optional<ViewVideo> FindVideo(const Key& key);
   std::optional<FleetTrace> FindTrace(const std::string& tenant, const std::string& id);
   std::optional<FleetBinding> FindBinding(const std::string& tenant, const std::string& request_id);
-  // Whose video it is; of several tenants' the first.
+  // The video with that id; the first one if several tenants have one.
   std::optional<Key> FindId(const std::string& id);
   std::vector<ViewVideo> Page(const ViewPage& page);
-  // Ids of the newest videos, at most so many, that go on from this one.
+  // Ids of the newest videos that continue this one, at most `most`.
   std::vector<std::string> ContinuedBy(const Key& key, absl::Time now, int most);
-  // Of kept states, by tenant.
+  // Bytes of kept states by tenant.
   std::map<std::string, int64_t> StateBytes(absl::Time now);
-  // How many there are, and how many have expired before their videos.
+  // Number of kept states, and of those that expired before their videos.
   std::pair<int64_t, int64_t> StateCounts(absl::Time now);
-  // By model.
+  // Paces by model.
   std::map<std::string, ModelPace> Paces();
 
   uint64_t position();
-  // Up to which message the listener has heard of everything.
+  // Sequence up to which the listener was told everything.
   uint64_t told();
-  // A copy of all of it.
+  // A copy of the whole state.
   FleetState state();
-  // Messages that were void, by why.
+  // Number of void messages by reason.
   std::map<FoldVerdict, int64_t> voids();
 
  private:
-  // What was folded of a batch, once it is kept.
+  // Result of a folded batch.
   struct Folded {
     std::map<FoldVerdict, int64_t> voids;
     std::map<Key, ViewChange> changes;
@@ -119,19 +118,19 @@ class FleetView final : public LogReader {
   };
   absl::Status FoldInto(Database& db, const std::vector<StoredMessage>& messages,
                         Folded& folded) const;
-  // `first` is done in the same transaction, before `messages` are read.
+  // Runs `first` in the same transaction, before `messages`.
   absl::StatusOr<Folded> Fold(const std::vector<StoredMessage>& messages,
                               absl::FunctionRef<absl::Status(Database&)> first);
   void Tell(const Folded& folded);
   std::shared_ptr<ViewStore> OpenStore();
   std::shared_ptr<ViewStore> store();
-  // The file cannot be written: the view goes on without it, and is read anew.
+  // Gives up a file that cannot be written; the view is rebuilt in memory.
   void LeaveFile(const absl::Status& why);
   void TellWhatIsKept();
 
   const ViewOptions options_;
   ViewListener* const listener_;
-  absl::Status opened_;  // as it is from the start
+  absl::Status opened_;  // fixed from the start on
   Mutex mutex_;
   CondVar changed_;
   std::shared_ptr<ViewStore> store_ ABSL_GUARDED_BY(mutex_);
@@ -139,7 +138,7 @@ class FleetView final : public LogReader {
   int64_t created_ ABSL_GUARDED_BY(mutex_) = 0;
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t told_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t first_ ABSL_GUARDED_BY(mutex_) = 1;  // of the log, as last heard
+  uint64_t first_ ABSL_GUARDED_BY(mutex_) = 1;  // of the log, as last reported
   absl::Time forget_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::map<FoldVerdict, int64_t> voids_ ABSL_GUARDED_BY(mutex_);
 };

@@ -31,7 +31,7 @@ constexpr Version kOldestOfMany = {2, 10, 29};
 constexpr Version kOldest = {2, 9, 0};
 constexpr size_t kMostInfo = 64 * 1024;
 
-// What comes before a release (2.11.0-RC.1) is older than it.
+// A pre-release (2.11.0-RC.1) is older than its release.
 bool ReadVersion(const std::string& text, Version& version, bool& before) {
   const std::vector<std::string> parts =
       absl::StrSplit(text.substr(0, text.find_first_of("-+")), '.');
@@ -143,7 +143,7 @@ absl::StatusOr<std::string> AskVersion(const std::string& url, absl::Duration li
 
 namespace {
 
-// A video that no gateway makes.
+// A subject that no gateway creates.
 constexpr char kNobodys[] = "j.doctor.doctor.";
 
 LogCheck CheckBrokers(const LogConnection& connection) {
@@ -165,7 +165,7 @@ LogCheck CheckBrokers(const LogConnection& connection) {
   return {"fleet brokers", all_answer && all_new, absl::StrJoin(words, "; "), hint};
 }
 
-// Which replicas do not follow.
+// The replicas that lag behind.
 std::string LatecomersOf(const jsClusterInfo& cluster) {
   std::vector<std::string> names;
   for (int i = 0; i < cluster.ReplicasLen; ++i) {
@@ -215,7 +215,7 @@ bool MayWrite(const LogConnection& connection, const std::string& ending) {
   jsErrCode code{};
   js_Publish(&made, connection.jet_stream(), subject.c_str(), "", 0, &options, &code);
   const PublishAckPtr ack(made);
-  // It is told only to who may write.
+  // The broker reports this only to writers with permission.
   return code == kWrongLastSequence;
 }
 
@@ -226,7 +226,7 @@ void AddMissing(const LogConnection& connection, const std::vector<std::string>&
   }
 }
 
-// A node behind gateways need not take requests.
+// A node behind gateways needs no permission to take requests.
 LogCheck CheckPermissions(const LogConnection& connection, bool claims) {
   const bool takes = MayWrite(connection, "q");
   std::vector<std::string> missing;
@@ -253,7 +253,7 @@ std::vector<LogCheck> CheckLog(const LogConnection& connection, bool claims) {
     return checks;
   }
   checks.push_back(CheckStreamNow(connection));
-  // Without a leader nobody may write anything.
+  // Without a leader every write fails.
   if (checks.back().ok) checks.push_back(CheckPermissions(connection, claims));
   return checks;
 }

@@ -21,7 +21,7 @@
 namespace reel::front {
 namespace {
 
-// What libnats says of this thread's last failure; it may say nothing.
+// libnats's text for this thread's last failure; may be empty.
 std::string LastError() {
   natsStatus status = NATS_OK;
   const char* const text = nats_GetLastError(&status);
@@ -59,12 +59,12 @@ absl::Status SetAccess(const FleetLogOptions& options, natsOptions& out) {
     natsOptions_SetUserInfo(&out, options.user.c_str(), options.password.c_str());
   }
   if (!options.nkey_seed.empty()) {
-    // Not by its file: one that is replaced would no longer fit the public half.
+    // Not by its file, which may be replaced and then no longer match the public half.
     natsOptions_SetNKey(&out, options.nkey_public.c_str(), SignNonce,
                         const_cast<std::string*>(&options.nkey_seed));
   }
   if (!IsEncrypted(options)) return absl::OkStatus();
-  // Without it a server that speaks no TLS would be taken.
+  // Without this a server without TLS would be accepted.
   natsOptions_SetSecure(&out, true);
   if (natsOptions_LoadCATrustedCertificates(&out, options.ca_file.c_str()) != NATS_OK) {
     return Unusable("ca_file", options.ca_file);
@@ -99,11 +99,11 @@ absl::Status RefusedConnection(const FleetLogOptions& options, natsStatus status
 namespace {
 
 constexpr int64_t kReconnectMs = 200;
-// Two pings unanswered: a black hole is noticed after about five seconds.
+// With two unanswered pings a dead connection is noticed after about five seconds.
 constexpr int64_t kPingMs = 2000;
 constexpr int kMostPings = 2;
 constexpr absl::Duration kDuplicates = absl::Minutes(2);
-// Of JetStream; libnats 3.4 has no name for it.
+// JetStream's error code; libnats 3.4 has no name for it.
 constexpr int kSubjectsOverlap = 10065;
 constexpr absl::Duration kBeforeRetry = absl::Milliseconds(100);
 
@@ -112,7 +112,7 @@ absl::Status Failed(const char* what, natsStatus status, int code = 0) {
       absl::StrCat(what, ": ", natsStatus_GetText(status), " (", code, ")"));
 }
 
-// On a thread of libnats. Missing permissions are told here and nowhere else.
+// Called on a libnats thread. Only here does libnats report missing permissions.
 void OnError(natsConnection* connection, natsSubscription*, natsStatus status, void*) {
   const char* text = nullptr;
   natsConnection_GetLastError(connection, &text);
@@ -120,7 +120,7 @@ void OnError(natsConnection* connection, natsSubscription*, natsStatus status, v
       {{"status", natsStatus_GetText(status)}, {"text", text == nullptr ? "" : text}});
 }
 
-// The answer to a look at a stream says when it was given.
+// The time in a stream query's answer.
 absl::StatusOr<absl::Time> ReadTime(std::string_view answer) {
   const auto read = nlohmann::json::parse(answer, nullptr, /*allow_exceptions=*/false);
   const auto told = read.is_object() ? read.find("ts") : read.end();
@@ -135,7 +135,7 @@ absl::StatusOr<absl::Time> ReadTime(std::string_view answer) {
   return absl::UnimplementedError(absl::StrCat("the broker's time cannot be read: ", error));
 }
 
-// Whether a stream has videos that the fleet made: their names begin with its own.
+// Whether the stream has videos of the fleet: their names begin with its name.
 bool HasVideosOf(const std::string& fleet, const jsStreamStateSubjects& subjects) {
   for (int i = 0; i < subjects.Count; ++i) {
     const std::vector<std::string> tokens =
@@ -149,7 +149,7 @@ bool HasVideosOf(const std::string& fleet, const jsStreamStateSubjects& subjects
 
 absl::StatusOr<std::unique_ptr<LogConnection>> LogConnection::Open(const FleetLogOptions& options) {
   std::unique_ptr<LogConnection> connection(new LogConnection(options));
-  // Servers that have just been started do not listen yet, and a cluster elects first.
+  // Retries: servers that just started do not listen yet, and a cluster first elects a leader.
   const absl::Time end = absl::Now() + options.connect_limit;
   absl::Status opened = connection->TryOpen();
   while (absl::IsUnavailable(opened) && absl::Now() < end) {
@@ -168,13 +168,13 @@ absl::Status LogConnection::TryOpen() {
   return MakeStream();
 }
 
-// Its threads end first; then nobody looks anything up.
+// Ends the connection's threads first, so that none looks up a subscription.
 LogConnection::~LogConnection() { natsConnection_Close(connection_.get()); }
 
 void LogConnection::Retire(NatsSubscriptionPtr subscription) const {
   if (subscription == nullptr) return;
   natsSubscription_Unsubscribe(subscription.get());
-  // The answer to a ping comes after all that was on its way, on the thread that looks up.
+  // The answer to a ping arrives after everything in flight, on the thread that looks up.
   if (natsConnection_FlushTimeout(connection_.get(), absl::ToInt64Milliseconds(options_.answer)) ==
       NATS_OK) {
     return;
@@ -292,12 +292,12 @@ absl::Status LogConnection::MakeStream() const {
         absl::StrCat("another stream of the brokers takes in ", jobs,
                      ": remove that stream, or give the fleet another name (fleet.name)"));
   }
-  // Made by another node at the same time: looked at the next time.
+  // Another node may have created it at the same time: the next try checks it.
   if (status != NATS_OK) return Failed("the log cannot be made", status, code);
   return CheckStream(*info->Config);
 }
 
-// Without the right to look nobody learns of one.
+// Without permission to query streams there is no way to know.
 absl::Status LogConnection::CheckOldStream() const {
   jsOptions query;
   jsOptions_Init(&query);

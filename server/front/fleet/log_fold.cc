@@ -8,16 +8,16 @@ FleetPhase EndOf(CancelKind wish) {
   return wish == CancelKind::kExpired ? FleetPhase::kExpired : FleetPhase::kCancelled;
 }
 
-// Nobody holds it.
+// Ends a video that no node owns.
 void EndByWish(FleetJob& job) {
   job.phase = EndOf(*job.wish);
   if (!job.wish_video.empty()) job.video = std::move(job.wish_video);
   job.wish_video.clear();
 }
 
-// One for each kind of message, for a video that is known and has not ended.
+// One function per kind of message, for known videos that have not ended.
 FoldVerdict Judge(FleetJob& job, uint32_t epoch, const ClaimSaid& claim) {
-  // Of a queued video or of one that another holds: whether that one is silent no message can tell.
+  // Allows claims of queued and of claimed videos: no message can tell whether an owner is silent.
   if (epoch != job.epoch + 1) return FoldVerdict::kWrongEpoch;
   const bool goes_on =
       claim.goes_on && job.phase == FleetPhase::kClaimed && claim.node == job.owner;
@@ -45,7 +45,7 @@ FoldVerdict Judge(FleetJob& job, uint32_t epoch, const FinishSaid& finish) {
     case FinishKind::kFailed:
       job.phase = FleetPhase::kFailed;
       break;
-    // Nobody is left who could end it.
+    // No owner is left to end it.
     case FinishKind::kReleased:
       job.phase = FleetPhase::kQueued;
       if (finish.no_room) ++job.no_room[finish.node];
@@ -66,7 +66,7 @@ FoldVerdict Judge(FleetJob& job, uint32_t, const CancelSaid& wish) {
 
 FoldVerdict Judge(FleetJob&, uint32_t, const RequestSaid&) { return FoldVerdict::kKnownJob; }
 FoldVerdict Judge(FleetJob&, uint32_t, const DeleteSaid&) { return FoldVerdict::kNotEnded; }
-// Neither comes here.
+// Bindings and unreadable messages are judged elsewhere.
 FoldVerdict Judge(FleetJob&, uint32_t, const BindingSaid&) { return FoldVerdict::kBound; }
 FoldVerdict Judge(FleetJob&, uint32_t, const UnreadableSaid&) { return FoldVerdict::kUnreadable; }
 
@@ -77,14 +77,14 @@ FoldVerdict Delete(FleetJob& job) {
   return FoldVerdict::kCounted;
 }
 
-// The bound video has ended, and nobody can fetch anything of it.
+// Whether the bound video has ended without anything to fetch.
 bool IsFree(const FoldRecords& records) {
   if (records.trace) return records.trace->phase != FleetPhase::kSucceeded;
   return records.job && HasEnded(records.job->phase) &&
          records.job->phase != FleetPhase::kSucceeded;
 }
 
-// A video that has yet to come holds its request id: whoever asks again brings the same one.
+// An announced video keeps its request id: a repeated call writes the same one.
 FoldResult Bind(const FoldRecords& records, const FoldEntry& entry, const BindingSaid& said) {
   const uint32_t number = entry.subject.epoch;
   const bool first = !records.binding;

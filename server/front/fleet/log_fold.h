@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of the log: from a message and the records that it concerns to a verdict and what
-// becomes of them. It knows no clock, no broker and no other input, so nodes that have read the
-// same messages have the same records. What the broker lets through, twice or late or from an owner
-// who was replaced, is void here.
+// Judges a log message: takes it and the records that it concerns, returns a verdict and the new
+// records. It uses no clock, broker or other input, so nodes that have read the same messages have
+// the same records. Duplicate, late and superseded messages that the broker let through are void.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ namespace reel::front {
 enum class CancelKind { kCancelled, kExpired };
 enum class FinishKind { kSucceeded, kFailed, kReleased };
 
-// What a message says. Videos are opaque bytes here: the fold keeps them for those who act upon it.
+// Content of a message. Videos are opaque bytes to the fold.
 struct OtherSaid {
   std::string id;
   std::string video = {};
@@ -29,16 +28,15 @@ struct OtherSaid {
 };
 struct RequestSaid {
   std::string video = {};
-  std::string caller_node = {};  // where its bytes are waited for; empty: nowhere
-  // The other videos of the call, at most kMostOthers: known with it, or not at all.
+  std::string caller_node = {};  // node whose caller waits for the bytes; may be empty
+  // The other videos of the call, at most kMostOthers; they count together with this one.
   std::vector<OtherSaid> others = {};
 };
 inline constexpr size_t kMostOthers = 15;
 struct ClaimSaid {
   std::string node;
   std::string address = {};
-  // By the owner of the epoch before, whose end cannot be written there: it goes on with what it
-  // has.
+  // Set by the previous epoch's owner if it could not write its end there: it keeps what it has.
   bool goes_on = false;
 };
 struct FinishSaid {
@@ -46,7 +44,7 @@ struct FinishSaid {
   FinishKind kind = FinishKind::kFailed;
   std::string video = {};
   uint64_t last_sequence = 0;
-  // Of a success: where its result lies in the fleet's store; empty: with its node alone.
+  // For a success: key of the result in the fleet's store; empty if only the node has it.
   std::string object = {};
   int64_t object_bytes = 0;
   std::string object_sha256 = {};  // lower-case hex
@@ -54,16 +52,16 @@ struct FinishSaid {
 };
 struct CancelSaid {
   CancelKind kind = CancelKind::kCancelled;
-  std::string video = {};  // as it has ended where nobody holds it
+  std::string video = {};  // the final record, if no node holds the video
 };
-// What has ended is to be shown no more.
+// Hides a video that has ended.
 struct DeleteSaid {};
-// A request id stands for a video.
+// Binds a request id to a video.
 struct BindingSaid {
-  std::string video;  // its id
+  std::string video;  // id
   std::string spec_hash;
 };
-// Bytes that are no message of the log's.
+// Bytes that are not a message of the log.
 struct UnreadableSaid {};
 
 struct FoldEntry {
@@ -76,14 +74,14 @@ struct FoldEntry {
 
 enum class FoldVerdict {
   kCounted,
-  kOld,  // at or before the position: delivered again, and no news
-  // Void: the state is as before, but for its position.
+  kOld,  // at or before the position: a redelivery
+  // Void: only the position changes.
   kUnreadable,
-  kUnknownJob,  // nothing is known of the video, or no longer
+  kUnknownJob,  // the video is not known, or no longer
   kKnownJob,    // its request was counted before
   kEnded,
   kWrongEpoch,   // a claim that does not follow the last one, an end of another epoch
-  kNotClaimant,  // an end by a node that does not hold the epoch
+  kNotClaimant,  // an end by a node that does not own the epoch
   kNotHeld,      // an end of an epoch that has ended
   kWishedBefore,
   kNotEnded,  // a deletion of a video that is queued or claimed
@@ -97,29 +95,30 @@ enum class FleetPhase { kQueued, kClaimed, kSucceeded, kFailed, kCancelled, kExp
 
 struct FleetJob {
   FleetPhase phase = FleetPhase::kQueued;
-  uint32_t epoch = 0;  // the last that was claimed; 0: none
-  uint32_t begun = 0;  // in which its owner has begun; below the epoch: it claimed another since
-  std::string owner;   // who claimed it; stays when it is released or ended
-  uint64_t requested = 0;  // sequence of the request: its place in the queue
+  uint32_t epoch = 0;  // the last claimed one; 0 if none
+  // In which its owner started it; below `epoch` if the owner has claimed again since.
+  uint32_t begun = 0;
+  std::string owner;       // who claimed it; stays when it is released or ended
+  uint64_t requested = 0;  // sequence of the request, which orders the queue
   uint32_t place = 0;      // among the videos of that request
-  // It is to end. Of a claimed video that is for its owner to do, or for who takes it over.
+  // The video is to end. The owner of a claimed video ends it, or whichever node takes it over.
   std::optional<CancelKind> wish;
   std::string wish_video;      // what becomes of it where it ends by the wish alone
   std::string video;           // as it was asked for; once it has ended, as its owner left it
   bool deleted = false;        // of what has ended: the video is empty, its request id is not free
   std::string caller_node;     // as its request says
   std::string address;         // of the owner
-  uint64_t last_sequence = 0;  // of a success: its last entry's, in the owner's count
+  uint64_t last_sequence = 0;  // for a success: of its last entry, in the owner's numbering
   std::string object;          // of a success: the key of its result; empty: the owner alone has it
-  std::map<std::string, int> no_room;  // by node: how often its disk did not take the result
+  std::map<std::string, int> no_room;  // by node: how often its disk refused the result
 
   bool operator==(const FleetJob&) const = default;
 };
 bool HasEnded(FleetPhase phase);
 
-// What a request id stands for.
+// The video that a request id is bound to.
 struct FleetBinding {
-  uint32_t number = 0;  // how often it was bound: free again after an end without a result
+  uint32_t number = 0;  // how often the id was bound; an end without a result frees it
   std::string video;
   std::string spec_hash;
   uint64_t sequence = 0;  // of its message
@@ -127,7 +126,7 @@ struct FleetBinding {
   bool operator==(const FleetBinding&) const = default;
 };
 
-// What is left of a video that has ended and that nobody can ask for any more.
+// Remains of an ended video that no call can reach any more.
 struct FleetTrace {
   FleetPhase phase = FleetPhase::kFailed;
   uint64_t requested = 0;
@@ -135,7 +134,7 @@ struct FleetTrace {
   bool operator==(const FleetTrace&) const = default;
 };
 
-// All records of a view at once, for tests and comparisons.
+// All records of a view, for tests and comparisons.
 struct FleetState {
   using Key = std::pair<std::string, std::string>;  // tenant, id
   uint64_t position = 0;                            // sequence of the last message
@@ -146,24 +145,24 @@ struct FleetState {
   bool operator==(const FleetState&) const = default;
 };
 
-// The records that a message concerns, before it.
+// The records that a message concerns, before the message.
 struct FoldRecords {
-  // Of the message's video; of a binding: of the video that its request id stands for now.
+  // Of the message's video; for a binding, of the video that its request id is bound to now.
   std::optional<FleetJob> job = {};
   std::optional<FleetTrace> trace = {};      // likewise
-  std::optional<FleetBinding> binding = {};  // of a binding: what its request id stands for now
+  std::optional<FleetBinding> binding = {};  // for a binding: the current one of its request id
 };
 
-// What a message makes of them. What is not set stays as it is.
+// The records after the message. Unset ones are unchanged.
 struct FoldResult {
   FoldVerdict verdict = FoldVerdict::kUnreadable;
   std::optional<FleetJob> job = {};
   std::optional<FleetBinding> binding = {};
-  // Of a request that counts: its other videos by id. One that is known already stays as it is.
+  // For a valid request: its other videos by id. Known ones are unchanged.
   std::vector<std::pair<std::string, FleetJob>> others = {};
 };
 
-// Of a message that comes after all others.
+// Judges the log's next message.
 FoldResult Judge(FoldRecords records, const FoldEntry& entry);
 
 }  // namespace reel::front

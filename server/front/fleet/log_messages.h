@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place of this folder that knows both forms: messages as bytes (reel.fleet.v1), and what
-// the fold asks of them.
+// Conversion between messages as bytes (reel.fleet.v1) and the structs of the fold.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace reel::front {
 struct StoredMessage {
   uint64_t sequence = 0;
   std::string subject;
-  std::string message_id;  // its writer's; empty: written by something that is none of ours
+  std::string message_id;  // set by its writer; empty if something foreign wrote it
   std::string payload;
 };
 
@@ -27,24 +26,25 @@ struct LogMessage {
   std::string payload;
 };
 
-// What nodes write. An end without a result, the name of its reason: "CANCELLED_BY_OWNER".
+// Encodes messages. An end without a result has the name of its reason, such as
+// "CANCELLED_BY_OWNER".
 std::string WriteRequest(const RequestSaid& request);
 std::string WriteClaim(const ClaimSaid& claim);
 std::string WriteFinish(const FinishSaid& finish, const std::string& reason);
 std::string WriteWish(const CancelSaid& wish);
 std::string WriteDeletion();
 std::string WriteBinding(const BindingSaid& binding);
-// One owner's claims of all epochs up to `last`: what it begins next is above them.
+// Adds one owner's claims of all epochs up to `last`, so that its next one is higher.
 void AddClaims(const std::string& tenant, const std::string& id, uint32_t last,
                const ClaimSaid& claim, std::vector<LogMessage>& messages);
 
-// A node's sign of life.
+// A node's heartbeat.
 struct NodeBeat {
   struct Model {
     std::string name;
     int ready_devices = 0;
     std::string card;               // opaque here
-    std::vector<int> kernels = {};  // places in those of the beat
+    std::vector<int> kernels = {};  // indices into the beat's kernel lists
   };
   std::string node, address, build;
   uint64_t position = 0;
@@ -61,11 +61,11 @@ struct NodeBeat {
   bool claims() const { return !draining && unfit.empty(); }
 };
 std::string WriteBeat(const NodeBeat& beat);
-// nullopt: bytes that are none, or of no node.
+// nullopt if the bytes are not a beat or name no node.
 std::optional<NodeBeat> ReadBeat(const std::string& bytes);
 
-// Unreadable are: an unknown subject, bytes that are not its message, a claim or an end without a
-// node. So is an end or a wish that says nothing that this build knows.
+// Unreadable are an unknown subject, bytes that are not its message, and a claim or end without a
+// node. So are ends and wishes of a kind that this build does not know.
 FoldEntry ReadEntry(const StoredMessage& message);
 
 }  // namespace reel::front

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fleet's log and its nodes' signs of life as a node uses them; an interface, so that a node
-// can be tested without a broker.
+// Interface of the fleet's log and heartbeats, so that a node can be tested without a broker.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +13,14 @@
 
 namespace reel::front {
 
-// A message for the log, and what became of it. Values.
+// A message to write into the log.
 struct LogWrite {
   std::string subject;
   std::string payload;
-  // Of this attempt and of no other, also not of this node's last one: it tells one's own message
-  // from a rival's.
+  // Unique to this attempt, to tell this node's message from a rival's.
   std::string message_id;
-  bool repeated = false;  // it was written before, under this id, and that came to no answer
-  // Stored after it, or none of all; only for a log of one's own (EmbeddedLog).
+  bool repeated = false;  // written before under this id, without an answer
+  // Messages stored with this one, all or none; only for EmbeddedLog.
   std::vector<LogWrite> also = {};
 };
 
@@ -30,54 +28,53 @@ struct WriteResult {
   enum class Outcome {
     kWon,     // stored, at `sequence`. Whether it counts the fold says
     kLost,    // the subject was written by another
-    kUnknown  // it may be stored, now or later: the fold says it, or the same message written again
+    kUnknown  // may be stored, now or later: the fold or a repeated write will tell
   };
   Outcome outcome = Outcome::kUnknown;
   uint64_t sequence = 0;
 };
 
-// What the stream is now.
+// Current facts of the stream.
 struct StreamFacts {
-  int64_t created = 0;  // nanoseconds of the wall clock: another number is another stream
+  int64_t created = 0;  // wall clock in nanoseconds; identifies the stream
   uint64_t first = 0;   // sequence of its oldest message; last + 1 when it is empty
   uint64_t last = 0;    // highest that was given
 };
 
-// Where a reader has come to, and what the tail goes on from.
+// The position from which the tail continues.
 struct TailStart {
   uint64_t position = 0;
-  int64_t created = 0;  // of its stream; 0: of any
+  int64_t created = 0;  // of its stream; 0 for any
 };
 
-// The interface of whoever reads the log, in its order. Called on the tail's thread, but for Start.
+// Interface of a reader of the log, in order. Called on the tail's thread, except Start.
 class LogReader {
  public:
   virtual ~LogReader() = default;
-  // Before the tail begins.
+  // Called before the tail starts.
   virtual TailStart Start() { return {}; }
-  // What comes next is of this stream.
+  // The following messages come from this stream.
   virtual void OnStream(int64_t created) { (void)created; }
-  // As many as were there at once, and at least one. Sequences rise; where one is left out, nothing
-  // is stored. False: they could not be kept, and all is read anew.
+  // Takes a batch of at least one message, in ascending order; gaps hold no messages. Returns false
+  // if the batch could not be kept; then everything is read again.
   virtual bool OnMessages(const std::vector<StoredMessage>& messages) = 0;
-  // What was read is of another stream, or of one that no longer has what comes next: all is read
-  // anew.
+  // The stream was replaced or has lost messages: everything is read again.
   virtual void OnRebuild() = 0;
-  // Everything that was stored a moment ago has been read. False: as of OnMessages.
+  // Everything stored a moment ago has been read. Returns false as OnMessages does.
   virtual bool OnCaughtUp(const StreamFacts& facts) = 0;
 };
 
-// How the log is to be reached.
+// Whether and how the log can be reached.
 struct LogHealth {
   bool connected = false;
-  bool answers = false;  // it has a leader, as of the last look
+  bool answers = false;  // it had a leader at the last look
   bool closed = false;   // for good: only a restart opens it again
   uint64_t newest = 0;   // the last that is known to be there
   int64_t holes = 0, rebuilds = 0;
-  std::vector<std::string> versions;  // of the brokers that answered at the start, each once
+  std::vector<std::string> versions;  // of brokers that answered at the start, each once
 };
 
-// What was looked at, and what to do where it is not as it should be.
+// Result of one check, and how to mend a failure.
 struct LogCheck {
   std::string name;
   bool ok = false;
@@ -88,37 +85,37 @@ struct LogCheck {
 class LogPort {
  public:
   virtual ~LogPort() = default;
-  // Whether anything can be written or heard.
+  // Whether the log can be written and read.
   virtual bool IsUp() const = 0;
-  // Never waits.
+  // Does not block.
   virtual LogHealth Health() const {
     LogHealth health;
     health.connected = health.answers = IsUp();
     return health;
   }
-  // Looks at brokers, stream and permissions anew, and writes nothing; waits, for seconds.
-  // `claims`: whether this server must be allowed to claim, not only to take requests.
+  // Checks brokers, stream and permissions without writing. Blocks for seconds. `claims`: whether
+  // this server must be allowed to claim, beside taking requests.
   virtual std::vector<LogCheck> Check(bool claims) {
     (void)claims;
     return {};
   }
   // Whether Post returns at once.
   virtual bool PostsAtOnce() const { return false; }
-  // As LogWriter::Write; waits.
+  // As LogWriter::Write. Blocks.
   virtual absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) = 0;
-  // The same, told to `done`: before this returns, or later on the log's thread. A log that commits
-  // several writes together needs to have them at once. `also` is for EmbeddedLog alone.
+  // Writes without blocking: calls `done` before this returns or later, on the log's thread. Lets a
+  // log commit several writes together. Only EmbeddedLog takes `also`.
   using Written = absl::AnyInvocable<void(absl::StatusOr<WriteResult>)>;
   virtual void Post(LogWrite write, absl::Duration patience, Written done) {
     done(Write(write, patience));
   }
-  // Sequence of the newest message that is stored now, by the broker's word; waits.
+  // Sequence of the newest stored message, asked of the broker. Blocks.
   virtual absl::StatusOr<uint64_t> Newest() = 0;
-  // What the broker's clock says; waits. UNIMPLEMENTED: it tells no time.
+  // Time of the broker's clock. Blocks. UNIMPLEMENTED if the log has no clock.
   virtual absl::StatusOr<absl::Time> Time() { return absl::UnimplementedError("no clock"); }
-  // One that is lost is followed by the next.
+  // May be lost; the next one follows soon.
   virtual void SendBeat(const std::string& node, const std::string& beat) = 0;
-  // Those that came since the last call; never waits.
+  // Beats received since the last call. Does not block.
   virtual std::vector<std::string> TakeBeats() = 0;
 };
 

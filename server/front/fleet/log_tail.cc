@@ -14,18 +14,18 @@ namespace reel::front {
 namespace {
 
 constexpr absl::Duration kPause = absl::Milliseconds(100);
-constexpr int64_t kWaitMs = 100;  // how long the end may take to be noticed
-// Without a message: the consumer is begun anew.
+constexpr int64_t kWaitMs = 100;  // bounds how late the end is noticed
+// Without a message for so long the consumer is recreated.
 constexpr absl::Duration kStalled = absl::Seconds(3);
-// Between two looks for copies that are older than the position.
+// Interval of looks for messages without a copy.
 constexpr absl::Duration kBetweenLooks = absl::Milliseconds(500);
-// A leader that has just been elected may not have applied all that is committed.
+// A new leader may not have applied all committed messages yet.
 constexpr int kLooksBeforeRebuild = 20;
-// What is there at once is told at once, but for so much.
+// Limits of a batch.
 constexpr size_t kMostTold = 1024, kMostBytesTold = 1 << 20;
 
-// Of a copy that the broker has sent, the name of what it has stored. Empty: it is none. What a
-// consumer brings, whoever made it and wherever to, comes under the name that it was stored with.
+// The stored subject of a copy that the broker sent; empty if it is not a copy. Messages from a
+// consumer always have the subject under which they were stored.
 std::string CopiedSubject(const LogNames& names, const natsMsg& message) {
   const std::string_view subject = natsMsg_GetSubject(&message);
   const std::string prefix = names.Live() + ".";
@@ -72,7 +72,7 @@ void LogTail::Run() {
   connection_.Retire(std::move(live_));
 }
 
-// The copies first, so that between the stream's end and the first copy nothing is missed for long.
+// Subscribes to copies first, so that little is missed between the stream's end and the first copy.
 bool LogTail::Listen() {
   if (!connection_.IsUp()) return false;
   if (live_ != nullptr && natsSubscription_IsValid(live_.get())) return true;
@@ -82,7 +82,7 @@ bool LogTail::Listen() {
   if (natsConnection_SubscribeSync(&made, connection_.connection(), subjects.c_str()) != NATS_OK) {
     return false;
   }
-  // What its queue has no room for is a hole like any other: memory stays bounded.
+  // A full queue drops copies, which is a gap like any other and keeps memory bounded.
   live_.reset(made);
   return natsConnection_FlushTimeout(connection_.connection(),
                                      absl::ToInt64Milliseconds(connection_.options().answer)) ==
@@ -138,8 +138,7 @@ bool LogTail::ReadUpTo(uint64_t last) {
                                              nullptr, &options, &code);
   NatsSubscriptionPtr subscription(made);
   if (status != NATS_OK) return false;
-  // An ordered consumer that has lost a message begins anew there; the limits would make it lose
-  // some.
+  // An ordered consumer restarts where it lost a message; limits would make it lose some.
   natsSubscription_SetPendingLimits(made, -1, -1);
   const bool read = Drain(*made, last);
   const bool done = Tell() && read;
@@ -189,18 +188,18 @@ void LogTail::FollowToHole() {
       const std::string subject = CopiedSubject(connection_.names(), *message);
       if (subject.empty()) continue;
       if (!absl::SimpleAtoi(LastHeaderOf(*message, kSequenceHeader), &sequence)) continue;
-      if (sequence > position_ + 1) return;  // a hole
+      if (sequence > position_ + 1) return;  // a gap
       if (sequence == position_ + 1) {
         if (!Add(*message, sequence, subject)) return;
         heard = now;
       } else if (now - begun > kBetweenLooks) {
-        return;  // sent twice, or of a stream that was made anew
+        return;  // a duplicate, or from a recreated stream
       }
     } else if (got != NATS_TIMEOUT && got != NATS_SLOW_CONSUMER) {
       connection_.Retire(std::move(live_));
       return;
     }
-    // What was stored while the connection was down has no copy here.
+    // Messages stored while the connection was down have no copy.
     if (now - heard > connection_.options().silence || !connection_.IsUp()) return;
   }
 }

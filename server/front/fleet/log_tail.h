@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the log in order and without holes, for ever, on a thread of its own. Copies that the
-// broker sends of what it stores are the quick way; whatever they leave out is read from the
-// stream.
+// Follows the log in order and without gaps, on a thread of its own. Uses the copies that the
+// broker sends of new messages; reads from the stream what those leave out.
 #pragma once
 
 #include <atomic>
@@ -19,16 +18,16 @@ namespace reel::front {
 
 class LogTail {
  public:
-  // Both outlive it.
+  // Arguments outlive it.
   LogTail(const LogConnection& connection, TailStart start, LogReader& reader);
   ~LogTail();
   LogTail(const LogTail&) = delete;
   LogTail& operator=(const LogTail&) = delete;
 
-  // How often the copies had a hole, or were silent while something was stored.
+  // How often the copies had a gap or were missing.
   int64_t holes() const { return holes_; }
   int64_t rebuilds() const { return rebuilds_; }
-  // Whether the stream could be looked at the last time, and what came last then.
+  // Whether the last query of the stream succeeded, and the newest sequence then.
   bool answers() const { return answers_; }
   uint64_t newest() const { return newest_; }
 
@@ -37,14 +36,15 @@ class LogTail {
   bool Listen();
   bool CatchUp();
   void Follow();
-  // False: it is not known yet whether the position is one of this stream.
+  // Returns false while it is unknown whether the position belongs to this stream.
   bool CheckPosition(const StreamFacts& facts);
   bool ReadUpTo(uint64_t last);
   bool Drain(natsSubscription& subscription, uint64_t last);
   void Rebuild(const StreamFacts& facts);
-  // To what is told next, which it tells when that is enough; false as Tell.
+  // Adds to the next batch and passes it on when it is large enough; false as Tell.
   bool Add(natsMsg& message, uint64_t sequence, std::string subject);
-  // Tells the reader what was read. False: it has lost what it had, and all is read anew.
+  // Passes the batch to the reader. Returns false if the reader lost its state, so that everything
+  // is read again.
   bool Tell();
   bool ReadAnew();
   void FollowToHole();
@@ -60,10 +60,10 @@ class LogTail {
   Mutex mutex_;
   CondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // Of the thread.
+  // Used by the thread only.
   uint64_t position_;
   int64_t created_;
-  std::vector<StoredMessage> next_;  // read up to `position_`, and not told yet
+  std::vector<StoredMessage> next_;  // read up to `position_`, not passed on yet
   size_t next_bytes_ = 0;
   int looks_behind_ = 0;
   bool followed_ = false;

@@ -26,11 +26,12 @@ FleetLog::FleetLog(std::unique_ptr<LogConnection> connection, TailStart start, L
 
 namespace {
 
-// A thousand nodes' beats of a few seconds; what comes beyond them is lost, as beats may be.
+// Room for a few seconds of a thousand nodes' beats. Further ones are dropped, as beats may be.
 constexpr int kMostBeats = 4096;
 constexpr int kMostBeatBytes = 64 << 20;
 
-// The broker lets a key publish under its own node's name: a beat is that node's, whatever it says.
+// The broker lets a key publish only under its own node's name, so the subject decides whose beat
+// it is.
 bool IsOfItsNode(const std::string& bytes, const std::string& subject) {
   const absl::StatusOr<std::string> node = ParseBeatSubject(subject);
   if (!node.ok()) return false;
@@ -73,7 +74,7 @@ LogHealth NatsPort::Health() const {
   LogHealth health;
   health.connected = log_->connection().IsUp();
   health.answers = health.connected && tail.answers();
-  // libnats 3.4 does not come back from a server that has refused it twice.
+  // libnats 3.4 does not reconnect to a server that has refused it twice.
   health.closed = natsConnection_IsClosed(log_->connection().connection());
   health.newest = tail.newest();
   health.holes = tail.holes();
@@ -89,7 +90,7 @@ absl::StatusOr<uint64_t> NatsPort::Newest() {
 
 void NatsPort::SendBeat(const std::string& node, const std::string& beat) {
   const absl::StatusOr<std::string> subject = MakeBeatSubject(node);
-  // libnats would keep it while the connection is down, and send it later: a sign of life of a
+  // libnats would buffer it while the connection is down and send it later, as the heartbeat of a
   // node that may be dead.
   if (!subject.ok() || !IsUp()) return;
   natsConnection_Publish(log_->connection().connection(),
@@ -104,7 +105,7 @@ std::vector<std::string> NatsPort::TakeBeats() {
     natsMsg* next = nullptr;
     const natsStatus status = natsSubscription_NextMsg(&next, beats_.get(), 0);
     const NatsMessagePtr message(next);
-    if (status == NATS_SLOW_CONSUMER) continue;  // some were lost; the rest is there
+    if (status == NATS_SLOW_CONSUMER) continue;  // some were dropped; the rest is there
     if (status != NATS_OK) break;
     std::string bytes(natsMsg_GetData(next), static_cast<size_t>(natsMsg_GetDataLength(next)));
     const std::string subject = log_->connection().names().Within(natsMsg_GetSubject(next));
@@ -118,14 +119,14 @@ namespace {
 using Outcome = WriteResult::Outcome;
 
 constexpr absl::Duration kBetweenTries = absl::Milliseconds(50);
-// Of JetStream; those that libnats 3.4 has no name for have their number from the server's.
+// JetStream's error codes; numbers are the server's where libnats 3.4 has no name.
 constexpr int kWrongLastSequenceConstant = 10164;
 constexpr int kMaximumBytes = 10077;
 constexpr int kInsufficientResources = 10023;
 
 bool IsTaken(int code) { return code == kWrongLastSequence || code == kWrongLastSequenceConstant; }
 
-// Sure not to be stored; OK: nothing is sure.
+// The error if the message is certainly not stored; OK if that is unknown.
 absl::Status RefusalOf(natsStatus status, int code) {
   if (code == kMaximumBytes || code == kInsufficientResources) {
     return absl::ResourceExhaustedError(absl::StrCat("the fleet's log is full (", code, ")"));
@@ -161,13 +162,13 @@ absl::StatusOr<WriteResult> LogWriter::Write(const LogWrite& write, absl::Durati
           js_Publish(&made, connection_.jet_stream(), subject.c_str(), write.payload.data(),
                      static_cast<int>(write.payload.size()), &options, &code);
       const PublishAckPtr ack(made);
-      // Also when it was a repetition: the id is nobody else's. Without a sequence the leader knows
-      // the id of a message that its cluster has not agreed upon yet, and may never.
+      // Also for a repetition, since the id is unique. Without a sequence the cluster has not
+      // agreed on the message yet, and may never.
       if (status == NATS_OK && ack->Sequence != 0) {
         return WriteResult{Outcome::kWon, ack->Sequence};
       }
       if (IsTaken(code)) {
-        // Stored before: by a rival, unless a try of one's own came to no answer.
+        // Stored before: by a rival, unless an earlier try of this node got no answer.
         if (!was_sent) return WriteResult{Outcome::kLost, 0};
         if (const std::optional<WriteResult> whose = AskWhose(write)) return *whose;
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's door to the brokers: the log, and beats, which are not stored.
+// A node's connection to the brokers: the log, and heartbeats, which are not stored.
 #pragma once
 
 #include <memory>
@@ -18,26 +18,26 @@
 
 namespace reel::front {
 
-// Writes messages into the log, each subject once. Thread-safe; a call waits for the broker, so it
-// is none for a thread that others wait for.
+// Writes messages into the log, each subject once. Thread-safe. Calls block on the broker, so no
+// thread that others wait for may make them.
 class LogWriter {
  public:
   // `connection` outlives it.
   explicit LogWriter(const LogConnection& connection) : connection_(connection) {}
 
-  // Tries until it is won or lost, or `patience` is over. An error means that it is surely not
-  // stored: UNAVAILABLE: nothing was sent, the connection is down; RESOURCE_EXHAUSTED: the log is
-  // full; INVALID_ARGUMENT: no broker takes this.
+  // Retries until the write is won or lost, or `patience` is over. An error means that the message
+  // is certainly not stored. UNAVAILABLE: the connection is down and nothing was sent.
+  // RESOURCE_EXHAUSTED: the log is full. INVALID_ARGUMENT: no broker accepts the message.
   absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) const;
 
  private:
-  // Whose message the subject has; nothing: nobody says.
+  // Whose message the subject has; nullopt if the broker does not answer.
   std::optional<WriteResult> AskWhose(const LogWrite& write) const;
 
   const LogConnection& connection_;
 };
 
-// The log of a fleet as one node has it: a connection, a writer, and a tail that tells a reader.
+// A node's access to the fleet's log: a connection, a writer, and a tail for a reader.
 class FleetLog {
  public:
   // `reader` outlives it. Errors as LogConnection::Open.
@@ -51,7 +51,7 @@ class FleetLog {
  private:
   FleetLog(std::unique_ptr<LogConnection> connection, TailStart start, LogReader& reader);
 
-  // In this order: the tail ends first.
+  // The order matters: the tail ends first.
   const std::unique_ptr<LogConnection> connection_;
   const LogWriter writer_;
   const LogTail tail_;

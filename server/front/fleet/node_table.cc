@@ -18,10 +18,10 @@ void NodeTable::Tick(absl::Duration now, bool connected) {
   const absl::Duration gap = now - last_tick_;
   last_tick_ = now;
   const bool was_connected = std::exchange(connected_, connected);
-  // What was sent meanwhile may still be on its way: everybody gets the whole time again.
+  // Beats sent meanwhile may still be in flight: restart everybody's silence.
   if (!connected || !was_connected || gap > longest_gap_) return Forgive();
   observed_ += gap;
-  // Long forgotten ones would stay for ever; for the rest they are as those never heard.
+  // Forgets nodes that were silent for long; they then count as never seen.
   const absl::Duration oldest = observed_ - 100 * silence_;
   std::erase_if(nodes_, [&](const auto& entry) { return entry.second.heard < oldest; });
   std::erase_if(own_names_, [&](const auto& entry) { return entry.second.heard < oldest; });
@@ -79,13 +79,13 @@ namespace {
 
 constexpr size_t kLeastWindow = 64;
 constexpr size_t kBits = 64;
-constexpr uint32_t kNoLetter = ~0U;  // between two names
+constexpr uint32_t kNoLetter = ~0U;  // separates two names
 
-// How well a video suits a node: all nodes and builds must come to the same number. Of two that it
-// suits alike the later name is the better.
+// How well a node suits a video. All nodes and builds must compute the same value; ties go to the
+// later name.
 using Weight = std::pair<uint32_t, std::string_view>;
 
-// `hash` is that of the name.
+// `hash`: of the node's name.
 Weight WeightOf(Fnv1a hash, std::string_view node, std::string_view video) {
   hash.Add(video);
   return {hash.value(), node};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a fleet as one of them sees the others, by their beats. Silence is counted on the
-// observer's own clock, and only while it could have heard: what it slept through, or was cut off
-// for, proves nothing of anybody.
+// The other nodes of a fleet, by their heartbeats. Silence is measured by this node's clock, and
+// only while it could receive beats: time that it slept or was cut off does not count.
 #pragma once
 
 #include <cstddef>
@@ -17,32 +16,33 @@
 
 namespace reel::front {
 
-// Confined to one thread. Times are of a steady clock.
+// Confined to one thread. Times are monotonic.
 class NodeTable {
  public:
-  // `self` is never silent. Between two ticks there is less than `longest_gap`, or the observer was
+  // `self` is never silent. A gap between ticks above `longest_gap` means that this process was
   // paused.
   NodeTable(std::string self, absl::Duration silence, absl::Duration longest_gap)
       : self_(std::move(self)), silence_(silence), longest_gap_(longest_gap) {}
 
   void Hear(NodeBeat beat);
-  // Time has passed. `connected`: beats could come.
+  // Called on every tick. `connected`: whether beats could arrive.
   void Tick(absl::Duration now, bool connected);
 
-  // Whether it may be taken over. One that was never heard is silent from the first tick on.
+  // Whether others may take over the node's videos. A node that never sent a beat is silent from
+  // the first tick on.
   bool IsSilent(const std::string& node) const;
-  // Those that are not silent, by name; of this node what it hears of itself.
+  // Nodes that are not silent, by name; including this one, by its own beats.
   std::map<std::string, std::shared_ptr<const NodeBeat>> Alive() const;
-  // All that were heard and are not forgotten, by name.
+  // All nodes seen and not forgotten, by name.
   struct Seen {
     NodeBeat beat;
-    absl::Duration since;  // its last beat, not counting time in which none could have come
+    absl::Duration since;  // since its last beat, not counting time in which none could arrive
     bool silent = false;
   };
   std::map<std::string, Seen> All() const;
-  // The furthest that any that is not silent had read the log.
+  // The highest log position that any live node has reported.
   uint64_t newest_position() const;
-  // Other processes that beat under this node's name, and are not silent yet.
+  // Other live processes that send beats under this node's name.
   struct Namesake {
     uint64_t process = 0;
     bool holds_name = false;
@@ -52,47 +52,47 @@ class NodeTable {
 
  private:
   struct Node {
-    std::shared_ptr<const NodeBeat> beat;  // shared, since who decides takes all at each tick
+    std::shared_ptr<const NodeBeat> beat;  // shared: Alive returns all of them at each tick
     absl::Duration heard;                  // in observed_
   };
   void Forgive();
 
   const std::string self_;
   const absl::Duration silence_, longest_gap_;
-  absl::Duration observed_;  // time in which beats could have come
+  absl::Duration observed_;  // time in which beats could arrive
   absl::Duration began_;     // in observed_: since then everybody could be heard without a break
   absl::Duration last_tick_ = -absl::InfiniteDuration();
   bool connected_ = false;
   std::map<std::string, Node> nodes_;
-  std::map<uint64_t, Node> own_names_;  // processes that beat as this node
+  std::map<uint64_t, Node> own_names_;  // processes that send beats as this node
 };
 
-// How much of the queue a fleet of so many nodes looks at.
+// How many videos of the queue's head a fleet of `nodes` nodes considers.
 size_t WindowOf(size_t nodes);
 
-// Whether it suits `self` best of all `nodes`.
+// Whether the video suits `self` best of all `nodes`.
 bool SuitsBest(const std::string& video, const std::string& self,
                const std::vector<std::string>& nodes);
 
-// The nodes that might claim a waiting video instead of this one, and how many of them it suits
-// better. All come to the same order of them by a hash, so that they seldom try for the same video.
-// A queue is looked at with every message, and a video has hundreds of rivals. So each is hashed
-// once for a video, and counting them is a few words of bits. Confined to one thread.
+// The nodes that might claim a waiting video instead of this one, and how many of them suit it
+// better. A hash gives all nodes the same order, so that they seldom race for a video. The queue is
+// examined with every message and a video has hundreds of rivals, so each is hashed once per video
+// and counted by bits. Confined to one thread.
 class Rivals {
  public:
   explicit Rivals(std::string self);
 
-  // All others by name, with how many videos each has room for.
+  // Sets all other nodes, with how many videos each has room for.
   void Update(const std::map<std::string, int>& room);
-  // Of all of them together.
+  // Total room of all of them.
   int room() const { return room_; }
 
-  // What is known of one video; valid for these rivals, made anew when others come or go.
+  // Cached order for one video; recomputed when rivals come or go.
   struct Better {
     std::vector<uint64_t> nodes;  // bits
     uint64_t generation = 0;
   };
-  // How many the video suits better than this node: of all, or of those with room.
+  // Number of rivals that suit the video better than this node; optionally of those with room only.
   int CountBetter(const std::string& video, bool only_with_room, Better& known) const;
 
  private:

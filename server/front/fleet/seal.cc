@@ -15,7 +15,7 @@
 namespace reel::front {
 namespace {
 
-// No message of protobuf begins with a zero.
+// No protobuf message begins with a zero byte.
 constexpr std::string_view kMark("\0reel\1", 6);
 constexpr size_t kIdBytes = 8;
 constexpr size_t kNonceBytes = 12;
@@ -34,7 +34,7 @@ const uint8_t* BytesOf(std::string_view text) {
 }
 uint8_t* BytesOf(std::string& text) { return reinterpret_cast<uint8_t*>(text.data()); }
 
-// Out of memory is the one way in which it fails: nothing is written in the clear for that.
+// Fails only without memory; the process then ends rather than write plain text.
 std::string Hmac(std::string_view key, std::string_view bytes) {
   std::string out(EVP_MAX_MD_SIZE, '\0');
   unsigned size = 0;
@@ -46,7 +46,7 @@ std::string Hmac(std::string_view key, std::string_view bytes) {
   return out;
 }
 
-// AES-256-GCM, one way or the other.
+// AES-256-GCM, encrypting or decrypting.
 class Cipher {
  public:
   Cipher(std::string_view key, std::string_view nonce, bool encrypts)
@@ -55,7 +55,7 @@ class Cipher {
             EVP_CipherInit_ex(context_.get(), EVP_aes_256_gcm(), nullptr, BytesOf(key),
                               BytesOf(nonce), encrypts ? 1 : 0) == 1;
   }
-  // What is bound and not encrypted; before everything else.
+  // Authenticates bytes without encrypting them. Comes before everything else.
   void Bind(std::string_view bytes) { Update(bytes, nullptr); }
   std::string Run(std::string_view bytes) {
     std::string out(bytes.size(), '\0');
@@ -86,7 +86,7 @@ class Cipher {
                                BytesOf(piece), static_cast<int>(piece.size())) == 1;
     }
   }
-  // A stream cipher has nothing left over.
+  // A stream cipher has no remaining block.
   void Finish() {
     uint8_t none[EVP_MAX_BLOCK_LENGTH];
     int size = 0;
@@ -115,8 +115,8 @@ std::vector<std::string> Seal::Ids() const {
 
 bool Seal::IsSealed(std::string_view bytes) { return bytes.substr(0, kMark.size()) == kMark; }
 
-// The nonce is drawn from the bytes and their name by a key of its own: two that differ have the
-// same one as seldom as two random ones.
+// Derives the nonce from the bytes and their name with a key of its own: different inputs collide
+// as rarely as random nonces do.
 std::string Seal::Close(std::string_view bytes, std::string_view name) const {
   if (keys_.empty()) return std::string(bytes);
   const Key& key = keys_.front();

@@ -24,7 +24,8 @@ bool IsNameChar(char c) {
          c == '-' || c == '.';
 }
 
-// Names of tenants may have dots, which separate tokens here. No name has the sign in their place.
+// Tenants' names may have dots, which separate tokens here. The character that replaces them occurs
+// in no name.
 bool IsName(std::string_view name) {
   return !name.empty() && name.size() <= kMostName &&
          std::all_of(name.begin(), name.end(), IsNameChar);
@@ -102,8 +103,8 @@ absl::StatusOr<LogSubject> ParseSubject(std::string_view text) {
   }
   if (tokens.size() != (HasEpoch(subject.kind) ? 4U : 3U)) return refused;
   if (tokens.size() == 4 && !absl::SimpleAtoi(tokens[3], &subject.epoch)) return refused;
-  // Made again it is the same text, or it has a leading zero, a sign, a space or an epoch too
-  // large.
+  // Rejects leading zeros, signs, spaces and too large epochs: the text must equal what MakeSubject
+  // returns.
   const absl::StatusOr<std::string> again = MakeSubject(subject);
   if (!again.ok() || *again != text) return refused;
   return subject;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of a fleet's messages, made and read; at the brokers the fleet's root comes before them
-// (LogNames). A name tells the video, the kind of message and the epoch. So the broker can keep
-// each name to one message, and a key to the kinds that it may write.
+// Subjects of a fleet's messages. A subject names the video, the kind of message and the epoch. So
+// the broker can limit each subject to one message, and each key to the kinds that it may write. At
+// the brokers the fleet's root precedes it (LogNames).
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,32 @@
 
 namespace reel::front {
 
-// Names of a fleet at the brokers: one stream, and all subjects below one root. Fleets of other
-// names share neither.
+// A fleet's names at the brokers: one stream, and all subjects below one root. Fleets share
+// neither.
 
-// Of builds before fleets had names at the brokers.
+// Names used by builds from before fleets had names at the brokers.
 inline constexpr char kOldStream[] = "REEL";
 inline constexpr char kOldSubjects[] = "reel.j.>";
 
 class LogNames {
  public:
-  // `fleet`: 1 to 16 of a-z and 0-9.
+  // `fleet`: 1 to 16 characters of a-z and 0-9.
   explicit LogNames(std::string fleet)
       : fleet_(std::move(fleet)), stream_("REEL_" + fleet_), root_("reel." + fleet_ + ".") {}
 
   const std::string& fleet() const { return fleet_; }
   const std::string& stream() const { return stream_; }
-  // All that is said of videos: what the stream takes in.
+  // All messages about videos: what the stream stores.
   std::string Jobs() const { return root_ + "j.>"; }
-  // Nodes' signs of life, which are not stored.
+  // Heartbeats, which are not stored.
   std::string Beats() const { return root_ + "hb.*"; }
-  // Under which the broker tells of what it has stored: this, a dot, and the message's own name.
+  // Prefix of the copies that the broker sends of stored messages: this, a dot, and the message's
+  // subject.
   std::string Live() const { return root_ + "live"; }
 
-  // A subject as the brokers have it.
+  // The full subject at the brokers.
   std::string At(std::string_view subject) const { return root_ + std::string(subject); }
-  // And back. Empty: it is not this fleet's.
+  // The reverse of At; empty if the subject is not this fleet's.
   std::string Within(std::string_view text) const {
     if (text.substr(0, root_.size()) != root_) return "";
     return std::string(text.substr(root_.size()));
@@ -51,21 +52,20 @@ enum class LogKind { kRequest, kClaim, kFinish, kCancel, kBinding, kDelete };
 
 struct LogSubject {
   std::string tenant;
-  std::string id;  // of the video; of a binding: the request id
+  std::string id;  // video id; for a binding the request id
   LogKind kind = LogKind::kRequest;
-  uint32_t epoch = 0;  // of claims and ends, or which binding of its request id; from 1, else 0
+  uint32_t epoch = 0;  // for claims and ends, or the number of a binding; from 1, else 0
 
   bool operator==(const LogSubject&) const = default;
 };
 
-// INVALID_ARGUMENT: a tenant or an id that is no name, or an epoch where none belongs or the
-// reverse.
+// INVALID_ARGUMENT: an illegal tenant or id, or an epoch that is missing or must not be there.
 absl::StatusOr<std::string> MakeSubject(const LogSubject& subject);
-// INVALID_ARGUMENT: whatever MakeSubject would not have made; two texts never mean the same
-// message.
+// INVALID_ARGUMENT for everything that MakeSubject would not return, so that two texts never mean
+// the same message.
 absl::StatusOr<LogSubject> ParseSubject(std::string_view text);
 
-// Of nodes' signs of life, which are not stored.
+// Subjects of heartbeats, which are not stored.
 absl::StatusOr<std::string> MakeBeatSubject(std::string_view node);
 absl::StatusOr<std::string> ParseBeatSubject(std::string_view text);
 

@@ -17,7 +17,7 @@ namespace {
   "caller_node, last_sequence, object, no_room, readable, locked, create_time, end_time, "  \
   "expire_time, device_nanos, video, source, state_bytes, state_expire_time"
 
-// As view_tables.cc writes times.
+// The form in which view_tables.cc writes times.
 int64_t NanosAt(absl::Time time) { return absl::ToUnixNanos(time); }
 
 absl::Time TimeOf(int64_t nanos) {
@@ -87,7 +87,7 @@ absl::StatusOr<std::vector<ViewVideo>> ReadAll(Statement& query) {
   return found;
 }
 
-// Of one phase, in the order of the page.
+// Statement for the videos of one phase, in the page's order.
 const char* PageSql(const ViewPage& page) {
   if (page.tenant.empty()) {
     return page.oldest_first
@@ -111,7 +111,7 @@ const char* PageSql(const ViewPage& page) {
                "BY create_time DESC, id DESC LIMIT ?";
 }
 
-// Questions that are asked together see one state of the tables.
+// Lets several queries see one state of the tables.
 class Snapshot {
  public:
   explicit Snapshot(Database& db) : db_(db) { db_.Execute("BEGIN").IgnoreError(); }

@@ -21,19 +21,19 @@ absl::StatusOr<ViewProgress> ReadProgress(Database& db);
 absl::StatusOr<std::optional<ViewVideo>> FindVideo(Database& db, const Key& key);
 absl::StatusOr<std::optional<FleetTrace>> FindTrace(Database& db, const Key& key);
 absl::StatusOr<std::optional<FleetBinding>> FindBinding(Database& db, const Key& key);
-// Of several tenants' videos under one id, which no gateway makes, the first.
+// The first one, if several tenants have a video with this id, which no gateway creates.
 absl::StatusOr<std::optional<Key>> FindId(Database& db, const std::string& id);
 absl::StatusOr<std::vector<ViewVideo>> Page(Database& db, const ViewPage& page);
-// Queued and claimed ones, by their requests.
+// Queued and claimed videos, in the order of their requests.
 absl::StatusOr<std::vector<Key>> Live(Database& db);
-// Of ends in the hour before the latest one.
+// Bills of ends in the hour before the latest end.
 absl::StatusOr<std::vector<ViewBill>> LastBills(Database& db);
-// Ids of the newest videos that go on from this one and can still be asked for.
+// Ids of the newest videos that continue this one and can still be reached.
 absl::StatusOr<std::vector<std::string>> ContinuedBy(Database& db, const Key& key, absl::Time now,
                                                      int most);
-// Bytes of states that can still be gone on from, by tenant.
+// Bytes of states that can still be continued from, by tenant.
 absl::StatusOr<std::map<std::string, int64_t>> StateBytes(Database& db, absl::Time now);
-// How many can be, and how many have expired before their videos.
+// Number of those states, and of states that expired before their videos.
 absl::StatusOr<std::pair<int64_t, int64_t>> StateCounts(Database& db, absl::Time now);
 absl::StatusOr<std::map<std::string, ModelPace>> Paces(Database& db);
 absl::StatusOr<FleetState> Dump(Database& db);

@@ -32,7 +32,7 @@ absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::Open(const std::string& pa
   return TryOpen(path);
 }
 
-// Reads all of it: what is found now can be saved.
+// Reads the whole file, since damage found now can still be salvaged.
 absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::OpenWhole(const std::string& path) {
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<ViewStore> store, TryOpen(path));
   const MutexLock lock(store->writer_->mutex);
@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::OpenOnlyCopy(const std::st
   }
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<ViewStore> store, std::move(opened));
   const MutexLock lock(store->writer_->mutex);
-  // A checkpoint holds up whoever waits for the commit that makes it: one in 16 MiB.
+  // A checkpoint delays the commit that triggers it, so there is one every 16 MiB.
   REEL_RETURN_IF_ERROR(store->writer_->database->Execute(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000"));
   return store;
@@ -70,7 +70,7 @@ std::unique_ptr<ViewStore> ViewStore::InMemory() {
   absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(":memory:");
   absl::Status prepared = database.status();
   if (prepared.ok()) prepared = view_tables::Prepare(**database);
-  if (!prepared.ok()) LogFailure(prepared);  // without memory nothing else goes on either
+  if (!prepared.ok()) LogFailure(prepared);  // fails only without memory
   const auto connection = std::make_shared<Connection>(*std::move(database));
   return std::unique_ptr<ViewStore>(new ViewStore(connection, connection));
 }
@@ -81,7 +81,7 @@ absl::Status ViewStore::Change(absl::FunctionRef<absl::Status(Database&)> change
   REEL_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
   absl::Status done = change(database);
   if (done.ok()) done = database.Execute("COMMIT");
-  // Some failures have rolled it back already.
+  // Some failures have rolled back already.
   if (!done.ok()) database.Execute("ROLLBACK").IgnoreError();
   return done;
 }
@@ -112,7 +112,7 @@ std::optional<FleetBinding> StoredRecords::FindBinding(const Key& key) {
 namespace view_tables {
 namespace {
 
-// Its first row is the damaged file's, if that can be read.
+// Keeps the damaged file's first row, if it can be read.
 absl::Status Make(Database& db) {
   REEL_RETURN_IF_ERROR(Prepare(db));
   REEL_RETURN_IF_ERROR(log_table::Prepare(db));
@@ -136,7 +136,7 @@ absl::Status Mend(Database& db) {
       "DELETE FROM bindings WHERE NOT EXISTS (SELECT 1 FROM videos WHERE videos.id = "
       "bindings.video AND videos.tenant = bindings.tenant) AND NOT EXISTS (SELECT 1 FROM traces "
       "WHERE traces.id = bindings.video AND traces.tenant = bindings.tenant)"));
-  // No sequence is given again.
+  // No sequence is used twice.
   REEL_RETURN_IF_ERROR(db.Execute(
       "INSERT OR IGNORE INTO progress VALUES (1, 0, 0, ''); UPDATE progress SET position = "
       "max(position, (SELECT coalesce(max(sequence), 0) FROM log), (SELECT "
@@ -216,7 +216,7 @@ void ViewBatch::Note(const Key& key, FleetJob job, bool was_live) {
     ends_.push_back(key);
   }
   if (job.deleted) {
-    // Its bytes go, which its bill is read from.
+    // Decodes the record before it is deleted, since the bill is in it.
     if (change.ended) ReadFacts(key, change);
     change.deleted = true;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view's database: one connection that changes it and one that reads, so that no reader waits
-// for a disk. It applies batches: messages folded onto its records, and what they change together,
-// in one transaction with their position.
+// The view's database, with one connection for changes and one for reads, so that no reader waits
+// for the disk. Applies batches of folded messages in one transaction, together with their
+// position.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace reel::front {
 
-// Records by name, wherever they are kept.
+// Interface for looking up records by name.
 class ViewRecords {
  public:
   using Key = FleetState::Key;
@@ -36,12 +36,12 @@ class ViewRecords {
 class ViewBatch {
  public:
   using Key = FleetState::Key;
-  // After the message at `position`. `records` stay as they are while the batch is made. Without a
-  // reader nothing is known of a video's bytes.
+  // Continues after the message at `position`. `records` must not change meanwhile. Without a
+  // reader the videos' records are not decoded.
   ViewBatch(ViewRecords& records, uint64_t position, const VideoReader* reader = nullptr)
       : records_(records), reader_(reader), position_(position) {}
 
-  // In the log's order. Sequences at or below the position change nothing.
+  // Called in the log's order. Sequences at or below the position change nothing.
   FoldVerdict Fold(const FoldEntry& entry);
 
   struct Change {
@@ -51,11 +51,11 @@ class ViewBatch {
     bool deleted = false;  // likewise
     VideoFacts facts;      // of one that is new or has ended; set by Finish
   };
-  // Reads the bytes of videos that are new or have ended. After the last Fold.
+  // Decodes the records of new and ended videos. Called after the last Fold.
   void Finish();
 
   const std::map<Key, Change>& changes() const { return changes_; }
-  // Those that have ended, in the order of their ends.
+  // Ended videos, in the order of their ends.
   const std::vector<Key>& ends() const { return ends_; }
   const std::map<Key, FleetBinding>& bindings() const { return bindings_; }
   uint64_t position() const { return position_; }
@@ -77,20 +77,20 @@ class ViewBatch {
 // Thread-safe.
 class ViewStore {
  public:
-  // A file that cannot be read, or is of another build, is made anew: the log has what it had.
+  // Recreates a file that cannot be read or is of another build: the log has its content.
   static absl::StatusOr<std::unique_ptr<ViewStore>> Open(const std::string& path);
   static void Remove(const std::string& path);
-  // A file that holds what is nowhere else: a commit survives the machine. Every readable record of
-  // a damaged file goes into a new one, and the damaged file is kept beside it. A file of which
-  // nothing can be read, or of another build, is refused and left as it is.
+  // Opens a file that is the only copy, with commits that survive a power loss. A damaged file's
+  // readable records are copied into a new file, and the damaged one is kept beside it. A file of
+  // another build, or one without any readable record, is refused and left as it is.
   static absl::StatusOr<std::unique_ptr<ViewStore>> OpenOnlyCopy(const std::string& path);
-  // One that ends with the process; readers wait for changes.
+  // A store in memory, in which readers wait for changes.
   static std::unique_ptr<ViewStore> InMemory();
 
-  // One transaction: all of it is kept, or nothing.
+  // Runs `change` in one transaction.
   absl::Status Change(absl::FunctionRef<absl::Status(Database&)> change);
-  // Of what was committed before. A failure is logged, its answer is empty, and the store is
-  // broken.
+  // Queries the committed state. A failure is logged, returns an empty answer, and marks the store
+  // as broken.
   template <typename T>
   T Read(absl::FunctionRef<absl::StatusOr<T>(Database&)> query) {
     const MutexLock lock(reader_->mutex);
@@ -100,7 +100,7 @@ class ViewStore {
     broken_ = true;
     return T{};
   }
-  // Something could not be read: what it says is not to be relied on.
+  // Whether a read has failed, so that answers are unreliable.
   bool broken() const { return broken_; }
 
  private:
@@ -112,16 +112,16 @@ class ViewStore {
   ViewStore(std::shared_ptr<Connection> writer, std::shared_ptr<Connection> reader)
       : writer_(std::move(writer)), reader_(std::move(reader)) {}
   static absl::StatusOr<std::unique_ptr<ViewStore>> TryOpen(const std::string& path);
-  // DATA_LOSS: some of it cannot be read.
+  // DATA_LOSS: a part cannot be read.
   static absl::StatusOr<std::unique_ptr<ViewStore>> OpenWhole(const std::string& path);
   static void LogFailure(const absl::Status& status);
 
   std::atomic<bool> broken_ = false;
   const std::shared_ptr<Connection> writer_;
-  const std::shared_ptr<Connection> reader_;  // in memory the same
+  const std::shared_ptr<Connection> reader_;  // the same one for a store in memory
 };
 
-// Records as a transaction sees them. A failure is an empty answer, and told by `status`.
+// Records as a transaction sees them. A failure returns an empty answer and sets `status`.
 class StoredRecords final : public ViewRecords {
  public:
   explicit StoredRecords(Database& database) : database_(database) {}
@@ -138,8 +138,8 @@ class StoredRecords final : public ViewRecords {
 
 namespace view_tables {
 
-// Salvage of a damaged file that has a log and its view. Of a video whose record is lost its
-// messages and its request id go as well, so that both are free again.
+// How to salvage a damaged file with a log and its view. A video whose record is lost also loses
+// its messages and its request id, so that the id can be used again.
 SalvagePlan PlanOfLog();
 
 }  // namespace view_tables

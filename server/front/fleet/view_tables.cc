@@ -55,7 +55,7 @@ namespace {
 
 constexpr int kVersion = 2;
 
-// `requested` is a video's number, so that new ones lie side by side.
+// `requested` is a video's number, so that new rows are adjacent.
 constexpr char kTables[] = R"sql(
 BEGIN IMMEDIATE;
 CREATE TABLE progress (
@@ -124,7 +124,7 @@ CREATE TABLE paces (
 INSERT INTO progress VALUES (1, 0, 0, '');
 )sql";
 
-// Videos of version 1 go on from no others and have kept no states.
+// Videos of version 1 continue no others and keep no states.
 constexpr char kFromVersion1[] = R"sql(
 BEGIN IMMEDIATE;
 ALTER TABLE videos ADD COLUMN source TEXT NOT NULL DEFAULT '';
@@ -141,10 +141,10 @@ PRAGMA user_version = 2;
 COMMIT;
 )sql";
 
-// Infinities are the ends of the scale, so that they compare.
+// Infinities become the ends of the scale, so that they compare.
 int64_t Nanos(absl::Time time) { return absl::ToUnixNanos(time); }
 int64_t NanosOf(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
-// "count size name" for each: a name may be anything that a message says.
+// "count size name" for each; a name may hold any bytes.
 std::string WriteCounts(const std::map<std::string, int>& counts) {
   std::string text;
   for (const auto& [name, count] : counts) {
@@ -163,7 +163,7 @@ void BindJob(Statement& to, const FleetJob& job) {
 }
 
 void BindFacts(Statement& to, const FleetJob& job, const VideoFacts& facts) {
-  // What is live expires at its end.
+  // A live video has no expiry yet.
   const bool ended = HasEnded(job.phase);
   to.Int(facts.readable).Int(facts.locked);
   to.Int(Nanos(facts.create_time)).Int(Nanos(facts.end_time));
@@ -240,7 +240,7 @@ absl::Status LearnPaces(Database& db, const ViewBatch& batch) {
 }  // namespace
 
 absl::Status Prepare(Database& db) {
-  // A commit need not survive the machine: what is lost is read from the log again.
+  // A commit need not survive a power loss: the log has its content.
   REEL_RETURN_IF_ERROR(
       db.Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA "
                  "journal_size_limit = 16777216;"
