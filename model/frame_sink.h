@@ -52,7 +52,12 @@ struct SoundFormat {
 struct SamplesView {
   SoundFormat format;
   absl::Span<const float> interleaved;
+  bool is_last = true;  // no more sound comes
 };
+
+// A frame comes behind its sound, and behind so many samples more of each channel, unless there are
+// no more: files carry sound ahead of pictures.
+inline constexpr int64_t kSoundAhead = 4 * 1024;
 
 struct RgbImage {
   int width = 0;
@@ -70,8 +75,8 @@ class FrameSink {
   virtual absl::Status Push(const FramesView& frames) = 0;
   // False: the model makes no sound, and PushSamples is not called.
   virtual bool TakesSound() const { return false; }
-  // All sound of the video, before its first frame; copies. Silence follows sound that is shorter
-  // than the pictures; longer sound is cut.
+  // The next part of the video's sound, the first one before the first frame; copies. Silence
+  // follows sound that is shorter than the pictures; longer sound is cut.
   virtual absl::Status PushSamples(const SamplesView& samples) {
     (void)samples;
     return absl::UnimplementedError("This sink takes no sound");

@@ -35,6 +35,8 @@ class Generation {
   // Whether DecodeNext can make frames now: after the last step, or earlier if no later step
   // changes the video's first frames.
   virtual bool has_frames() const { return step() >= num_steps(); }
+  // Whether DecodeNext makes sound next, for a sink that takes it.
+  virtual bool has_sound() const { return false; }
   // The rows that its next step adds to a batch.
   virtual int64_t rows() const = 0;
   virtual int64_t device_bytes() const = 0;
@@ -122,9 +124,9 @@ class Pipeline {
   virtual absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
                                            const kernels::Execution& run) = 0;
   // Decodes the next piece of frames into the sink, which has room; true after the last one. The
-  // pieces equal a whole decode. All sound comes first, in a piece without frames, if the sink
-  // takes it. Before the last step it may push nothing and return false; `has_frames` then tells
-  // when to call it again.
+  // pieces equal a whole decode. Sound comes in pieces without frames, ahead of its frames, if the
+  // sink takes it. Before the last step it may push nothing and return false; `has_frames` then
+  // tells when to call it again.
   virtual absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                           const kernels::Execution& run) = 0;
   // Since the previous call.

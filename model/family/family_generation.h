@@ -25,6 +25,7 @@ class FamilyGeneration : public Generation {
   bool has_frames() const final {
     return Generation::has_frames() || latents_that_stay() > latents_decoded_;
   }
+  bool has_sound() const final { return sound_pushed_ < sound_pieces_that_stay(); }
   int64_t device_bytes() const final;
   // Moves to the host's memory and back, bit for bit; on a CPU nothing moves. The decoder's
   // state is dropped: its frames are decoded again after Resume, and not pushed twice.
@@ -35,8 +36,12 @@ class FamilyGeneration : public Generation {
   virtual PassSteps pass() const = 0;
   virtual int later_steps() const { return 0; }
   // How many of the first latents no remaining step changes: StartDecode's source may take these
-  // before the last step. 0 while the sound is not known. Called once the generation can step.
+  // before the last step. No more than those whose sound stays (kSoundAhead in frame_sink.h).
+  // Called once the generation can step.
   virtual int64_t latents_that_stay() const { return 0; }
+  // The pieces that PushSound gives, and how many of the first no remaining step changes.
+  virtual int sound_pieces() const { return 1; }
+  virtual int sound_pieces_that_stay() const { return sound_pieces(); }
   // Stops before the passes that are planned behind its own.
   bool is_draft() const { return spec.stop_after_pass.has_value(); }
   // Starts the check that all latents moved by a step are finite, each kind of them.
@@ -70,7 +75,7 @@ class FamilyGeneration : public Generation {
   absl::Status Move(at::Device where);
 
   std::optional<FiniteCheck> unchecked_;  // of the latest step, not yet read
-  bool sounded_ = false;                  // its sound is decoded
+  int sound_pushed_ = 0;                  // pieces
   FrameSourcePtr frames_;                 // once it decodes
   int64_t frames_pushed_ = 0;
   int64_t latents_decoded_ = 0;  // when the decoder last ran out of latents

@@ -36,7 +36,7 @@ absl::Status FamilyPipeline::Restore(FamilyGeneration&, const PassState&) {
   return absl::FailedPreconditionError("the model cannot go on from a video");
 }
 bool FamilyPipeline::FitsIn(Batch, const FamilyGeneration&) const { return true; }
-absl::Status FamilyPipeline::PushSound(FamilyGeneration&, const Ops&, FrameSink&) {
+absl::Status FamilyPipeline::PushSound(FamilyGeneration&, int, const Ops&, FrameSink&) {
   return absl::OkStatus();
 }
 
@@ -239,9 +239,9 @@ absl::StatusOr<bool> FamilyPipeline::DecodeNext(Generation& generation, FrameSin
       REEL_RETURN_IF_ERROR(std::exchange(mine.unchecked_, std::nullopt)->Wait());
     }
     const Ops ops(run);
-    if (sink.TakesSound() && !mine.sounded_) {
-      REEL_RETURN_IF_ERROR(PushSound(mine, ops, sink));
-      mine.sounded_ = true;
+    if (sink.TakesSound() && mine.has_sound()) {
+      REEL_RETURN_IF_ERROR(PushSound(mine, mine.sound_pushed_, ops, sink));
+      ++mine.sound_pushed_;
       return false;
     }
     if (mine.frames_ == nullptr) {

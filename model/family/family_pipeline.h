@@ -81,9 +81,10 @@ class FamilyPipeline : public Pipeline {
   virtual void AfterLastStep(FamilyGeneration& generation);
   // Pictures [1, 3, f, H, W] in -1..1 of the clip so far, few and cheap; the first is shown.
   virtual at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) = 0;
-  // All sound of the video, for sinks that take it, before the decode of its pictures: to
-  // FrameSink::PushSamples. By default there is none.
-  virtual absl::Status PushSound(FamilyGeneration& generation, const Ops& ops, FrameSink& sink);
+  // One of the sound_pieces() of a video, for sinks that take sound, to FrameSink::PushSamples. By
+  // default there is none.
+  virtual absl::Status PushSound(FamilyGeneration& generation, int piece, const Ops& ops,
+                                 FrameSink& sink);
   // The decode in pieces of pictures [1, 3, f, H, W] in -1..1, of the file's size or scaled to it.
   virtual FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) = 0;
   // Frees what kept_bytes counts.

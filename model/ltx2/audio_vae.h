@@ -21,6 +21,9 @@ class AudioDecoder {
   // equal the whole but for the order in which a library adds.
   at::Tensor operator()(const at::Tensor& latents, int64_t piece) const;
 
+  // Latents before one that its frames depend on.
+  int64_t reach() const { return reach_; }
+
  private:
   struct Level {
     std::vector<AudioResnet> resnets;
@@ -32,7 +35,7 @@ class AudioDecoder {
   AudioConv conv_in_, conv_out_;
   std::vector<AudioResnet> mid_;
   std::vector<Level> levels_;  // from the latents on
-  int64_t reach_ = 0;          // latents before one that its frames depend on
+  int64_t reach_ = 0;
 };
 
 class AudioEncoder {
@@ -71,6 +74,7 @@ class AudioVae {
   // Raw latents [1, C, A, bins / 4] as the transformer has them, fp32.
   at::Tensor Normalize(const at::Tensor& latents) const;
 
+  int64_t reach() const { return decoder_.reach(); }
   const AudioVaeConfig& config() const { return config_; }
   at::ScalarType dtype() const { return dtype_; }
   int64_t bytes() const { return bytes_; }

@@ -26,11 +26,20 @@ int Ltx2Generation::later_steps() const {
   return goes_on() ? second_pass->schedule.steps() : 0;
 }
 
-// Sound comes before all frames, and sound that the model makes is whole only after the last
-// window.
+// A loudness is that of the whole sound.
 int64_t Ltx2Generation::latents_that_stay() const {
-  if (!refined || (spec.sound.value_or(true) && !refined->knows_sound)) return 0;
-  return LatentsThatStay(*this);
+  if (!refined) return 0;
+  if (!spec.sound.value_or(true) || refined->knows_sound) return LatentsThatStay(*this);
+  const bool waits = spec.normalise_loudness && SoundPiecesThatStay(*this) < sound_pieces();
+  return waits ? 0 : LatentsWithSound(*this);
+}
+
+int Ltx2Generation::sound_pieces() const {
+  return refined ? static_cast<int>(SoundPieces(*refined).size()) : 1;
+}
+
+int Ltx2Generation::sound_pieces_that_stay() const {
+  return refined ? SoundPiecesThatStay(*this) : 1;
 }
 
 at::Tensor Ltx2Generation::PictureLatents() const {

@@ -37,6 +37,8 @@ class Ltx2Generation final : public FamilyGeneration {
   int64_t rows() const override;
   int64_t adapter_ranks() const override { return RanksOf(state.adapters); }
   int64_t latents_that_stay() const override;
+  int sound_pieces() const override;
+  int sound_pieces_that_stay() const override;
   int64_t audio_tokens() const override { return sizes.audio; }
   TextFacts text_facts() const override { return texts; }
   FiniteCheck CheckLatents() const override {

@@ -132,17 +132,22 @@ class Ltx2Pipeline final : public FamilyPipeline {
         .x;
   }
 
-  absl::Status PushSound(FamilyGeneration& generation, const Ops&, FrameSink& sink) override {
+  absl::Status PushSound(FamilyGeneration& generation, int piece, const Ops&,
+                         FrameSink& sink) override {
     const auto& refined = Mine(generation).refined;
     if (refined && refined->carried_sound != nullptr) {
       return sink.PushSamples({card().sound, refined->carried_sound->interleaved});
     }
+    const at::Tensor tokens = PackAudio(generation.SoundLatents());
+    Stretch part = {0, tokens.size(1)};
+    if (refined) part = SoundPieces(*refined)[static_cast<size_t>(piece)];
     REEL_ASSIGN_OR_RETURN(const at::Tensor samples,
-                          model_->sound.Samples(PackAudio(generation.SoundLatents())));
+                          model_->sound.Samples(tokens, part.begin, part.end));
     const at::Tensor interleaved = samples.t().contiguous();
     return sink.PushSamples(
         {card().sound,
-         {interleaved.const_data_ptr<float>(), static_cast<size_t>(interleaved.numel())}});
+         {interleaved.const_data_ptr<float>(), static_cast<size_t>(interleaved.numel())},
+         piece + 1 == generation.sound_pieces()});
   }
 
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override {

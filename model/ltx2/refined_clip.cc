@@ -33,6 +33,21 @@ RefinedClip NextWindow(const Ltx2Generation& mine) {
   return clip;
 }
 
+std::vector<int64_t> LatentsWithSound(const Ltx2Model& model, const ModelCard& card,
+                                      const GenerationSpec& spec, const RefinedClip& clip) {
+  const double samples_per_frame = model.sound.format().sample_rate / spec.frame_rate;
+  std::vector<int64_t> latents;
+  for (const Stretch& piece : SoundPieces(clip)) {
+    const auto samples = static_cast<double>(model.sound.SamplesOf(piece.end) - kSoundAhead);
+    // The file rounds where a frame ends to whole samples.
+    const auto frames = static_cast<int64_t>(std::floor((samples - 1) / samples_per_frame));
+    latents.push_back(frames < 1 ? 0 : (frames - 1) / card.temporal_multiple + 1);
+  }
+  // Silence follows the last piece.
+  latents.back() = clip.pictures.size();
+  return latents;
+}
+
 std::vector<HeldPiece> HeldSound(const RefinedClip& clip) {
   const Stretch& place = clip.sound_place();
   const int64_t end = std::min(clip.sound_made, place.end);
@@ -60,6 +75,8 @@ absl::Status PlanRefinement(const Ltx2Model& model, const ModelCard& card,
     const int64_t begin = std::llround(frames * per_frame);
     clip.sound_windows.push_back({begin, begin + window.audio});
   }
+  clip.sound_ahead = model.sound.ahead();
+  clip.latents_with_sound = LatentsWithSound(model, card, spec, clip);
   clip.sound = at::zeros({1, window.audio_channels, clip.sound_windows.back().end, window.mel_bins},
                          at::kFloat);
   if (source.sound != nullptr) mine.own_sound = source.sound;
@@ -136,10 +153,36 @@ int64_t LatentsThatStay(const Ltx2Generation& mine) {
   return LatentsThatStay(mine.refined->pictures, mine.ready && mine.state.is_done());
 }
 
+int64_t LatentsWithSound(const Ltx2Generation& mine) {
+  const int pieces = SoundPiecesThatStay(mine);
+  if (pieces == 0) return 0;
+  return std::min(LatentsThatStay(mine),
+                  mine.refined->latents_with_sound[static_cast<size_t>(pieces) - 1]);
+}
+
+std::vector<Stretch> SoundPieces(const RefinedClip& clip) {
+  const int64_t all = clip.sound_windows.back().end;
+  if (clip.knows_sound) return {{0, all}};
+  std::vector<Stretch> pieces;
+  int64_t begin = 0;
+  for (const Stretch& window : clip.sound_windows) {
+    const int64_t end = window.end == all ? all : std::max(begin, window.end - clip.sound_ahead);
+    pieces.push_back({begin, end});
+    begin = end;
+  }
+  return pieces;
+}
+
+int SoundPiecesThatStay(const Ltx2Generation& mine) {
+  const RefinedClip& clip = *mine.refined;
+  if (clip.knows_sound) return 1;
+  return static_cast<int>(clip.pictures.window) + (mine.ready && mine.state.is_done() ? 1 : 0);
+}
+
 FrameSourcePtr RefinedSource(const Ltx2Model& model, const Ltx2Generation& mine) {
   return SourceOf(
       {.all = mine.refined->pictures.size(),
-       .that_stay = [&mine] { return LatentsThatStay(mine); },
+       .that_stay = [&mine] { return mine.latents_that_stay(); },
        .decodable =
            [&model, &mine](int64_t index) {
              const at::Tensor latent =

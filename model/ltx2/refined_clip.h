@@ -31,6 +31,11 @@ struct RefinedClip {
   int64_t sound_made = 0;
   bool knows_sound = false;  // the model makes none of the film's sound
 
+  // How many tokens behind one have a part in its samples.
+  int64_t sound_ahead = 0;
+  // The first so many of the pictures' latents whose frames may come when each window's sound has.
+  std::vector<int64_t> latents_with_sound;
+
   const Stretch& sound_place() const { return sound_windows[pictures.window]; }
 };
 
@@ -56,6 +61,11 @@ at::Tensor RefinedMiddle(const Ltx2Generation& generation);
 
 // How many of the clip's first latents no later window changes.
 int64_t LatentsThatStay(const Ltx2Generation& generation);
+// The same of latents whose frames come behind their sound, where the model makes it.
+int64_t LatentsWithSound(const Ltx2Generation& generation);
+// The latents that each piece of its sound is made of: all, or what each window adds.
+std::vector<Stretch> SoundPieces(const RefinedClip& clip);
+int SoundPiecesThatStay(const Ltx2Generation& generation);
 // These latents for the decoder, one at a time; none while the next does not exist yet. Borrows
 // its arguments.
 FrameSourcePtr RefinedSource(const Ltx2Model& model, const Ltx2Generation& generation);

@@ -19,7 +19,7 @@ constexpr int64_t kFilterTaps = 12;  // of both filters around a snake, at twice
 constexpr double kLeast = 1e-9;
 // The resampler's sinc: its zeros on each side, what it keeps of half the rate, and samples on each
 // side that it spans, kZeros / kRolloff rounded up.
-constexpr int64_t kZeros = 6, kWidth = 7;
+constexpr int64_t kZeros = 6, kWidth = SincResampler::kReach;
 constexpr double kRolloff = 0.99;
 
 // The file has one filter; a convolution by channels needs it for each.

@@ -49,6 +49,9 @@ Snake TakeSnake(Weights& weights, const std::string& name, int64_t channels);
 // are repeated beyond the ends.
 class SincResampler {
  public:
+  // Samples on each side that one depends on.
+  static constexpr int64_t kReach = 7;
+
   SincResampler(int64_t ratio, at::Device device);
 
   // `piece` samples at a time: a library may take memory for each tap.

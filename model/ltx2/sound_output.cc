@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/sound_output.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace reel::model::ltx2 {
+namespace {
+
+// That so many frames lie in.
+int64_t Tokens(int64_t frames) {
+  constexpr int64_t kFrames = AudioVaeConfig::kCompression;
+  return (frames + kFrames - 1) / kFrames;
+}
+
+}  // namespace
+
 absl::StatusOr<SoundOutput> SoundOutput::Join(AudioVae vae, Vocoder vocoder) {
   const AudioVaeConfig& spectrum = vae.config();
   const VocoderConfig& wave = vocoder.config();
@@ -38,11 +49,29 @@ SoundFormat SoundOutput::format() const {
 }
 
 int64_t SoundOutput::SamplesOf(int64_t tokens) const {
+  if (tokens == 0) return 0;
   return AudioVaeConfig::Frames(tokens) * vocoder_.config().SamplesPerFrame();
 }
 
+int64_t SoundOutput::ahead() const { return Tokens(vocoder_.reach()); }
+
 absl::StatusOr<at::Tensor> SoundOutput::Samples(const at::Tensor& tokens) const {
-  const at::Tensor samples = vocoder_(vae_.Decode(tokens)).squeeze(0).cpu();
+  return Samples(tokens, 0, tokens.size(1));
+}
+
+absl::StatusOr<at::Tensor> SoundOutput::Samples(const at::Tensor& tokens, int64_t begin,
+                                                int64_t end) const {
+  if (begin == end) return at::empty({vae_.config().channels, 0}, at::kFloat);
+  const int64_t before = vae_.reach() + Tokens(vocoder_.reach());
+  int64_t from = std::max<int64_t>(begin - before, 0);
+  from -= from % vocoder_.frames_of_hops();
+  const int64_t to = std::min(end + ahead(), tokens.size(1));
+  const at::Tensor wave = vocoder_(vae_.Decode(tokens.slice(1, from, to)));
+  // Of its first token the decoder makes one frame, which is the last of four unless it is the
+  // sound's first.
+  const int64_t first = AudioVaeConfig::kCompression * from * vocoder_.config().SamplesPerFrame();
+  const at::Tensor samples =
+      wave.squeeze(0).slice(1, SamplesOf(begin) - first, SamplesOf(end) - first).cpu();
   // A sum is NaN or Inf as soon as one of its terms is.
   if (!at::isfinite(samples.sum()).item<bool>()) {
     return absl::DataLossError("the decoded sound contains NaN or Inf");

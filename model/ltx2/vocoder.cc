@@ -5,6 +5,7 @@
 #include <ATen/ops/conv1d.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,10 @@ at::Tensor BandwidthExtension::operator()(const at::Tensor& wave, int64_t piece)
   return sum.clamp(-1, 1).slice(2, 0, samples * config_.ratio);
 }
 
+int64_t BandwidthExtension::reach() const {
+  return generator_.reach() * config_.hop_length + config_.filter_length + SincResampler::kReach;
+}
+
 Vocoder::Vocoder(Weights& weights, const VocoderConfig& config)
     : config_(config),
       generator_(weights, config.extension.has_value() ? "vocoder." : "", config.generator) {
@@ -64,6 +69,18 @@ absl::StatusOr<Vocoder> Vocoder::Load(const WeightSet& stored, const VocoderConf
   Vocoder vocoder(weights, config);
   REEL_RETURN_IF_ERROR(weights.Finish());
   return vocoder;
+}
+
+int64_t Vocoder::reach() const {
+  if (!extension_.has_value()) return generator_.reach();
+  const int64_t samples = config_.generator.SamplesPerFrame();
+  return generator_.reach() + (extension_->reach() + samples - 1) / samples;
+}
+
+int64_t Vocoder::frames_of_hops() const {
+  if (!extension_.has_value()) return 1;
+  const int64_t hop = config_.extension->hop_length;
+  return hop / std::gcd(hop, config_.generator.SamplesPerFrame());
 }
 
 at::Tensor Vocoder::operator()(const at::Tensor& spectrum, int64_t piece) const {

@@ -20,6 +20,9 @@ class BandwidthExtension {
   // [1, C, samples] to [1, C, samples * ratio], -1..1.
   at::Tensor operator()(const at::Tensor& wave, int64_t piece) const;
 
+  // Samples of `wave` on each side that a sample depends on.
+  int64_t reach() const;
+
  private:
   // The logarithm of the energy in each bin at each hop, of what lies behind: [1, C bins, hops].
   at::Tensor SpectrumOf(const at::Tensor& wave, int64_t piece) const;
@@ -42,6 +45,12 @@ class Vocoder {
 
   // `spectrum` [1, C, frames, bins] to [1, C, frames * config().SamplesPerFrame()], fp32.
   at::Tensor operator()(const at::Tensor& spectrum, int64_t piece = kPiece) const;
+
+  // Frames on each side that a frame's samples depend on.
+  int64_t reach() const;
+  // A spectrum that lacks so many first frames, or a multiple, gives the samples of the whole one
+  // behind its reach: the extension looks at the wave in hops.
+  int64_t frames_of_hops() const;
 
   const VocoderConfig& config() const { return config_; }
   int64_t bytes() const { return bytes_; }

@@ -23,6 +23,8 @@ class WaveGenerator {
   at::Tensor operator()(const at::Tensor& spectrum, int64_t piece) const;
 
   const GeneratorConfig& config() const { return config_; }
+  // Frames on each side that a sample depends on.
+  int64_t reach() const { return reach_; }
 
  private:
   // Activation and convolution, twice, added to the input.
@@ -44,7 +46,7 @@ class WaveGenerator {
   WaveConv conv_in_, conv_out_;
   std::vector<Stage> stages_;
   Snake snake_out_;
-  int64_t reach_ = 0;  // frames on each side that a sample depends on
+  int64_t reach_ = 0;
 };
 
 }  // namespace reel::model::ltx2

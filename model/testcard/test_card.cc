@@ -54,6 +54,7 @@ class TestCardGeneration final : public Generation {
   bool has_frames() const override {
     return Generation::has_frames() || (!frames_made_.empty() && frames_made() > frames_done);
   }
+  bool has_sound() const override { return !hummed; }
   // How many frames no later step changes: all, unless it refines a clip.
   int frames_made() const {
     if (frames_made_.empty() || Generation::has_frames()) return spec.num_frames;

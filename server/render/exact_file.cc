@@ -15,12 +15,15 @@ void ExactFile::Add(TensorShape tensor, absl::Span<const float> values) {
 }
 
 absl::Status ExactFile::PushSamples(const model::SamplesView& samples) {
+  sound_.insert(sound_.end(), samples.interleaved.begin(), samples.interleaved.end());
+  if (!samples.is_last) return absl::OkStatus();
+  const std::vector<float> all = std::exchange(sound_, {});
   const auto channels = static_cast<size_t>(samples.format.channels);
-  const size_t count = samples.interleaved.size() / channels;
+  const size_t count = all.size() / channels;
   std::vector<float> wave;
-  wave.reserve(samples.interleaved.size());
+  wave.reserve(all.size());
   for (size_t channel = 0; channel < channels; ++channel) {
-    for (size_t i = 0; i < count; ++i) wave.push_back(samples.interleaved[i * channels + channel]);
+    for (size_t i = 0; i < count; ++i) wave.push_back(all[i * channels + channel]);
   }
   Add({"wave", {static_cast<int64_t>(channels), static_cast<int64_t>(count)}}, wave);
   metadata_["sample_rate"] = absl::StrCat(samples.format.sample_rate);
@@ -28,6 +31,7 @@ absl::Status ExactFile::PushSamples(const model::SamplesView& samples) {
 }
 
 absl::Status ExactFile::Begin() {
+  if (!sound_.empty()) return absl::InternalError("A frame came before the last sound");
   std::vector<TensorShape> all = tensors_;
   all.push_back(frames_);
   writer_.emplace(file_, std::move(all), std::move(metadata_));

@@ -42,6 +42,7 @@ class ExactFile final : public model::FrameSink {
   const bool takes_sound_;
   std::vector<TensorShape> tensors_;  // before the frames
   std::vector<float> values_;         // of those
+  std::vector<float> sound_;          // until its last part comes
   std::map<std::string, std::string> metadata_;
   std::optional<SafetensorsWriter> writer_;  // from the first frame on
 };

@@ -99,12 +99,20 @@ TEST(RefinedFilm, IsTheFileThatReelRenderMakes) {
   const StreamResult clip = calls.Generate(ClipSpec());
   ASSERT_TRUE(clip.status.ok()) << clip.status.error_message();
   for (const bool sound : {false, true}) {
-    v1::VideoSpec spec = SpecOf(97, 192, 128);
+    v1::VideoSpec spec = SpecOf(161, 192, 128);
     if (!sound) spec.set_sound(false);
-    const StreamResult made = calls.Generate(Refining(spec, clip.file));
+    v1::GenerateVideoRequest request;
+    *request.mutable_spec() = Refining(spec, clip.file);
+    int step = 0, step_of_media = -1;
+    const StreamResult made = calls.Generate(request, [&](const v1::VideoEvent& event) {
+      if (event.has_progress()) step = event.progress().step();
+      if (event.has_media() && step_of_media < 0) step_of_media = step;
+      return true;
+    });
     ASSERT_TRUE(made.status.ok()) << made.status.error_message();
+    EXPECT_LT(step_of_media, 15) << "frames, and the sound that the model makes, leave before";
     EXPECT_THAT(made.faults, IsEmpty());
-    EXPECT_EQ(made.finished.stats().full_steps(), 9) << "three windows of three steps";
+    EXPECT_EQ(made.finished.stats().full_steps(), 15) << "five windows of three steps";
     EXPECT_TRUE(made.file == Rendered(model.path(), spec, clip.file, !sound)) << sound;
   }
 }

@@ -126,7 +126,8 @@ at::Tensor ToyPipeline::PreviewPictures(const FamilyGeneration& generation, cons
 }
 
 // A sample of each channel for each token.
-absl::Status ToyPipeline::PushSound(FamilyGeneration& generation, const Ops&, FrameSink& sink) {
+absl::Status ToyPipeline::PushSound(FamilyGeneration& generation, int, const Ops&,
+                                    FrameSink& sink) {
   const at::Tensor samples =
       Of(generation).streams.audio.to(at::kCPU).tanh().contiguous();  // [1, A, channels]
   return sink.PushSamples(

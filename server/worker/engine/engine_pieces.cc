@@ -128,7 +128,6 @@ absl::Status Engine::Impl::StartDecoding(HeldJob& job) {
   REEL_ASSIGN_OR_RETURN(options.origin, OriginOfFile(job, catalog_, options_.device));
   options.format = FormatOfFile(job.spec, job.pipeline->card());
   options.begin = job.begin;
-  job.sounds = options.format.sound.exists();
   options.lanes = EncoderLanes(options_.encoder_threads);
   job.file_end = std::make_shared<FileEnd>(events_);
   job.encoder = std::make_unique<VideoEncoder>(
@@ -154,7 +153,7 @@ absl::Status Engine::Impl::PrepareDecode(HeldJob& job) {
   }
   const int steps = job.generation->num_steps();
   // While there are steps left it denoises.
-  if (ends) Report(job.ref, JobProgress{job.sounds ? Stage::kSound : Stage::kDecode, steps, steps});
+  if (ends) Report(job.ref, JobProgress{job.next_of_decode(), steps, steps});
   return absl::OkStatus();
 }
 
@@ -163,7 +162,7 @@ void Engine::Impl::Decode(HeldJob& job) {
     Blame(job, status, true);
     return;
   }
-  const Stage stage = job.sounds ? Stage::kSound : Stage::kDecode;
+  const Stage stage = job.next_of_decode();
   kernels::KernelCounters counters;
   job.clock.Enter(model::PartOf(stage), ClockNow(), {.timed = job.times_decode});
   absl::StatusOr<bool> last = false;
@@ -185,7 +184,7 @@ void Engine::Impl::Decode(HeldJob& job) {
     if (!job.encoder->done()) Blame(job, last.status(), true);
     return;
   }
-  if (std::exchange(job.sounds, false) && job.told_decoding) {
+  if (job.told_decoding && stage != job.next_of_decode()) {
     const int steps = job.generation->num_steps();
     Report(job.ref, JobProgress{Stage::kDecode, steps, steps});
   }

@@ -19,6 +19,11 @@ void HeldJob::ChoosePhase() {
   phase = generation->has_frames() && (has_room || may_wait) ? Phase::kDecode : Phase::kDenoise;
 }
 
+model::Stage HeldJob::next_of_decode() const {
+  const bool sounds = encoder->TakesSound() && generation->has_sound();
+  return sounds ? model::Stage::kSound : model::Stage::kDecode;
+}
+
 model::RunPart HeldJob::waits_in() const {
   if (parked) return model::RunPart::kParked;
   if (conditions != nullptr && !conditions->done()) return model::RunPart::kConditions;

@@ -50,7 +50,6 @@ struct HeldJob {
   StateWriter state;                  // of what it leaves, from its decode on; null: nothing
   std::shared_ptr<FileEnd> file_end;  // from the first frames on; shared with the encoder's thread
   std::unique_ptr<VideoEncoder> encoder;
-  bool sounds = false;         // the next piece of its decode is its sound
   bool told_decoding = false;  // its owner knows that all steps are made
   model::TextFacts texts;      // once it can step
   JobTally tally;
@@ -70,6 +69,8 @@ struct HeldJob {
   // After a step or a piece of frames: decodes next if it has frames, but makes steps first while
   // its encoder has no room.
   void ChoosePhase();
+  // Of the next piece of its decode, once it has an encoder: sound or frames.
+  model::Stage next_of_decode() const;
   // The part of its time while none of its pieces runs.
   model::RunPart waits_in() const;
   int64_t rows() const { return generation == nullptr ? planned_rows : generation->rows(); }

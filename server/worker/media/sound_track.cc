@@ -15,6 +15,7 @@ namespace {
 // sound of its last picture, and the first fragment, of one picture, needs the packets for the edit
 // list. At 24 kHz a packet lasts as long as a picture.
 constexpr int64_t kAhead = 3 * int64_t{AacEncoder::kFrameSamples};
+static_assert(kAhead + AacEncoder::kFrameSamples <= model::kSoundAhead);
 
 // So many packets before those that are written let the encoder see what came before.
 constexpr int64_t kLeadIn = 4;
@@ -31,21 +32,32 @@ SoundTrack::SoundTrack(AacEncoder encoder, const VideoFormat& format)
       format_(format.sound),
       frame_rate_(format.frame_rate),
       end_(SampleAt(format.num_frames)),
-      loudness_(format.loudness),
-      samples_(SizeOf(end_), 0.0F) {}
+      loudness_(format.loudness) {}
 
 size_t SoundTrack::SizeOf(int64_t samples) const {
   return static_cast<size_t>(samples) * static_cast<size_t>(format_.channels);
 }
 
-void SoundTrack::SetSamples(std::vector<float> interleaved) {
-  samples_ = before_.packets > 0 ? Joined(interleaved) : std::move(interleaved);
+void SoundTrack::Add(const std::vector<float>& interleaved, bool is_last) {
+  samples_.insert(samples_.end(), interleaved.begin(), interleaved.end());
+  if (is_last) Complete();
+}
+
+void SoundTrack::Complete() {
+  has_all_ = true;
+  if (before_.packets > 0) samples_ = Joined(samples_);
   samples_.resize(SizeOf(end_), 0.0F);
   if (!loudness_) return;
   const model::SoundStats measured = Measure();
   const LevelChange change = ChangeTo(*loudness_, measured);
   is_limited_ = change.is_limited;
   for (float& sample : samples_) sample *= change.gain;
+}
+
+bool SoundTrack::HasUntil(int frames) const {
+  if (has_all_ || loudness_ || before_.packets > 0) return has_all_;
+  const int64_t until = SampleAt(frames) + kAhead + AacEncoder::kFrameSamples;
+  return until < end_ && samples_.size() >= SizeOf(until);
 }
 
 void SoundTrack::Follow(SoundBefore before) {

@@ -33,9 +33,13 @@ class SoundTrack {
   // Before all else. The packets that come are those behind it, with times as if there were none.
   void Follow(SoundBefore before);
 
-  // All samples, interleaved. Missing samples are silence, those past the pictures' end are
-  // dropped. Without this call all is silence. Brings them to the format's loudness.
-  void SetSamples(std::vector<float> interleaved);
+  // The next samples, interleaved. Behind the last ones missing samples are silence, and those past
+  // the pictures' end are dropped; all are brought to the format's loudness.
+  void Add(const std::vector<float>& interleaved, bool is_last);
+  // Whether WriteUntil has the samples that it needs. Where a loudness is asked for or another file
+  // comes first, it needs all.
+  bool HasUntil(int frames) const;
+  bool has_all() const { return has_all_; }
   // Writes the packets that the first `frames` pictures need, and a few more; each once.
   absl::Status WriteUntil(int frames, AacEncoder::PacketSink sink);
 
@@ -49,6 +53,7 @@ class SoundTrack {
  private:
   SoundTrack(AacEncoder encoder, const VideoFormat& format);
   int64_t SampleAt(int frames) const;
+  void Complete();
   // The other file's samples, then these.
   std::vector<float> Joined(const std::vector<float>& made) const;
   // Values of so many samples of each channel.
@@ -64,6 +69,7 @@ class SoundTrack {
   SoundBefore before_;
   int64_t begin_ = 0;  // the first sample given to the encoder
   int64_t at_ = 0;     // samples of each channel given to the encoder
+  bool has_all_ = false;
   bool flushed_ = false;
 };
 

@@ -113,20 +113,26 @@ absl::Status VideoEncoder::PushSamples(const model::SamplesView& samples) {
   }
   MutexLock lock(mutex_);
   if (result_) return result_->status();
-  if (groups_->pushed() > 0) return absl::InternalError("Sound came after the first frame");
+  if (groups_->pushed() > 0 && !sound_comes_) {
+    return absl::InternalError("Sound came after the first frame, or after the last sound");
+  }
   samples_.insert(samples_.end(), samples.interleaved.begin(), samples.interleaved.end());
+  sound_comes_ = !samples.is_last;
+  sound_changed_.NotifyAll();
   return absl::OkStatus();
 }
 
 void VideoEncoder::Finish() {
   MutexLock lock(mutex_);
   finished_ = true;
+  sound_changed_.NotifyAll();
   groups_->Finish();
 }
 
 void VideoEncoder::Abandon() {
   MutexLock lock(mutex_);
   abandoned_ = true;
+  sound_changed_.NotifyAll();
   groups_->Abandon();
 }
 
@@ -242,7 +248,7 @@ absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, TakenBegin
     if (!next.packet) break;
     if (next.waiting == most_waiting() - 1) signal_();  // there is room again
     if (sound != nullptr) {
-      if (frames == first) sound->SetSamples(TakeSamples());
+      REEL_RETURN_IF_ERROR(AwaitSound(*sound, frames + 1));
       REEL_RETURN_IF_ERROR(sound->WriteUntil(frames + 1, add_sound));
     }
     next.packet->pts = next.packet->dts = frames - first;
@@ -250,15 +256,34 @@ absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, TakenBegin
     cut = EndsFragment(frames);
     if (cut) REEL_RETURN_IF_ERROR(cut_here());
     // Once the first bytes have left, which it would hold up.
-    if (sound != nullptr && cut && !sound_stats_) sound_stats_ = sound->Measure();
+    if (sound != nullptr && sound->has_all() && cut && !sound_stats_) {
+      sound_stats_ = sound->Measure();
+    }
   }
   if (!cut) REEL_RETURN_IF_ERROR(cut_here());
+  if (sound != nullptr && !sound_stats_) sound_stats_ = sound->Measure();
   return frames;
 }
 
-std::vector<float> VideoEncoder::TakeSamples() {
-  MutexLock lock(mutex_);
-  return std::exchange(samples_, {});
+absl::Status VideoEncoder::AwaitSound(SoundTrack& sound, int frames) {
+  while (!sound.HasUntil(frames)) {
+    std::vector<float> samples;
+    bool is_last = false;
+    {
+      MutexLock lock(mutex_);
+      while (samples_.empty() && sound_comes_ && !finished_ && !abandoned_) {
+        sound_changed_.Wait(mutex_);
+      }
+      if (abandoned_) return absl::CancelledError("The encoder was abandoned");
+      if (samples_.empty() && sound_comes_) {
+        return absl::InternalError("The frames ended before their sound");
+      }
+      samples = std::exchange(samples_, {});
+      is_last = !sound_comes_;
+    }
+    sound.Add(samples, is_last);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace reel::worker

@@ -27,7 +27,8 @@ class CollectingSink : public FrameSink {
   }
   bool TakesSound() const override { return takes_sound; }
   absl::Status PushSamples(const SamplesView& samples) override {
-    frames_before_sound = num_frames;
+    if (frames_before_sound < 0) frames_before_sound = num_frames;
+    sound_is_whole = samples.is_last;
     sound.insert(sound.end(), samples.interleaved.begin(), samples.interleaved.end());
     return absl::OkStatus();
   }
@@ -44,6 +45,7 @@ class CollectingSink : public FrameSink {
   bool takes_sound = false;
   std::vector<float> sound;
   int frames_before_sound = -1;
+  bool sound_is_whole = false;
 
  private:
   const FrameFormat format_;

@@ -54,8 +54,10 @@ TEST_F(ExactFileTest, HoldsLatentsTheWaveOfEachChannelAndFrames) {
   ExactFile exact(file_, {"frames", {2, 1, 1, 3}}, /*takes_sound=*/true);
   exact.Add({"latents", {1, 2}}, std::vector<float>{1, 2});
   EXPECT_TRUE(exact.TakesSound());
-  const std::vector<float> samples = {3, 6, 4, 7, 5, 8};
-  ASSERT_TRUE(exact.PushSamples({{.sample_rate = 8000, .channels = 2}, samples}).ok());
+  const model::SoundFormat format = {.sample_rate = 8000, .channels = 2};
+  const std::vector<float> first = {3, 6, 4, 7}, rest = {5, 8};
+  ASSERT_TRUE(exact.PushSamples({format, first, false}).ok());
+  ASSERT_TRUE(exact.PushSamples({format, rest}).ok());
   ASSERT_TRUE(PushFrame(exact, {9, 10, 11}).ok());
   ASSERT_TRUE(PushFrame(exact, {12, 13, 14}).ok());
   ASSERT_TRUE(exact.Finish().ok());
@@ -63,6 +65,13 @@ TEST_F(ExactFileTest, HoldsLatentsTheWaveOfEachChannelAndFrames) {
   EXPECT_THAT(Header(), HasSubstr(R"("__metadata__":{"sample_rate":"8000"})"));
   EXPECT_THAT(Header(), HasSubstr(R"("wave":{"dtype":"F32","shape":[2,3])"));
   EXPECT_THAT(Values(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14));
+}
+
+TEST_F(ExactFileTest, RefusesFramesBeforeItsLastSound) {
+  ExactFile exact(file_, {"frames", {2, 1, 1, 3}}, /*takes_sound=*/true);
+  const std::vector<float> samples = {3, 6};
+  ASSERT_TRUE(exact.PushSamples({{.sample_rate = 8000, .channels = 2}, samples, false}).ok());
+  EXPECT_EQ(PushFrame(exact, {9, 10, 11}).code(), absl::StatusCode::kInternal);
 }
 
 TEST_F(ExactFileTest, HasNoWaveWithoutSound) {

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -250,6 +252,113 @@ TEST(SoundTrack, TheSameSoundGivesTheSameBytes) {
   const std::vector<float> samples = Clicks(k48kHz, 1, {0.3, 0.7});
   EXPECT_EQ(EncodeSound(FormatOf(k48kHz, 25), samples).bytes,
             EncodeSound(FormatOf(k48kHz, 25), samples).bytes);
+}
+
+// An encoder of 49 frames, two seconds, whose sound comes in parts.
+class SoundInParts : public ::testing::Test {
+ protected:
+  explicit SoundInParts(std::optional<double> loudness = std::nullopt) {
+    format_.loudness = loudness;
+    options_.format = format_;
+    options_.queue_frames = format_.num_frames;
+    encoder_ = std::make_unique<VideoEncoder>(options_, file_.Output(), file_.Signal());
+  }
+  // Samples up to this frame's end and those that files carry ahead.
+  static size_t SamplesFor(int frames) {
+    return static_cast<size_t>(frames * 2'000 + model::kSoundAhead) * 2;
+  }
+  absl::Status PushSound(size_t begin, size_t end, bool is_last) {
+    end = std::min(end, samples_.size());
+    return encoder_->PushSamples(
+        {k48kHz, absl::MakeConstSpan(samples_).subspan(begin, end - begin), is_last});
+  }
+  void PushFrames(int begin, int end) {
+    const model::TestPicture picture("a fox", 7, kSoundSide, kSoundSide);
+    for (int i = begin; i < end; ++i) {
+      ASSERT_TRUE(PushFrame(*encoder_, picture, kSoundSide, kSoundSide, i).ok());
+    }
+  }
+  void End() {
+    encoder_->Finish();
+    ASSERT_TRUE(file_.WaitForDone(*encoder_));
+  }
+
+  VideoFormat format_ = FormatOf(k48kHz, 49);
+  const std::vector<float> samples_ = Clicks(k48kHz, 49 / 24.0 - 0.03, {0.1, 0.5, 1.0, 1.9});
+  EncoderOptions options_;
+  CollectedFile file_;
+  std::unique_ptr<VideoEncoder> encoder_;
+};
+
+class SoundInPartsOfALoudness : public SoundInParts {
+ protected:
+  SoundInPartsOfALoudness() : SoundInParts(-30) {}
+};
+
+TEST_F(SoundInParts, LetsFragmentsLeaveBeforeItsEndAndGivesTheSameBytes) {
+  ASSERT_TRUE(PushSound(0, SamplesFor(17), false).ok());
+  PushFrames(0, 17);
+  ASSERT_TRUE(file_.WaitForFragments(3));
+  const auto video = reel::testing::Decode(file_.bytes());
+  ASSERT_TRUE(video.ok()) << video.status();
+  EXPECT_EQ(video->luma.size(), 17u);
+  EXPECT_GE(video->sound.size() / 2, 17 * 2'000u);
+  ASSERT_TRUE(PushSound(SamplesFor(17), SamplesFor(25), false).ok());
+  PushFrames(17, 25);
+  ASSERT_TRUE(file_.WaitForFragments(4));
+  ASSERT_TRUE(PushSound(SamplesFor(25), samples_.size(), true).ok());
+  PushFrames(25, 49);
+  End();
+  const SoundFile whole = EncodeSound(format_, samples_);
+  EXPECT_EQ(file_.bytes(), whole.bytes);
+  EXPECT_EQ(file_.ends(), whole.ends);
+  const auto encoded = encoder_->result();
+  ASSERT_TRUE(encoded.ok()) << encoded.status();
+  ASSERT_TRUE(encoded->sound_stats.has_value());
+  EXPECT_EQ(encoded->sound_stats->true_peak_dbtp, whole.file.sound_stats->true_peak_dbtp);
+  EXPECT_EQ(encoded->sound_stats->silent_share, whole.file.sound_stats->silent_share);
+  EXPECT_EQ(encoded->sound_stats->loudness_lufs, whole.file.sound_stats->loudness_lufs);
+}
+
+TEST_F(SoundInParts, HoldsAFrameThatComesBeforeItsSound) {
+  ASSERT_TRUE(PushSound(0, SamplesFor(1), false).ok());
+  PushFrames(0, 49);
+  ASSERT_TRUE(file_.WaitForFragments(1));
+  ASSERT_TRUE(PushSound(SamplesFor(1), samples_.size(), true).ok());
+  End();
+  EXPECT_EQ(file_.bytes(), EncodeSound(format_, samples_).bytes);
+}
+
+TEST_F(SoundInParts, EndsInAnErrorIfItsLastPartNeverComes) {
+  ASSERT_TRUE(PushSound(0, SamplesFor(17), false).ok());
+  PushFrames(0, 49);
+  End();
+  EXPECT_EQ(encoder_->result().status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(encoder_->result().status().message(), HasSubstr("before their sound"));
+}
+
+TEST_F(SoundInParts, IsAbandonedWhileAFrameWaitsForIt) {
+  ASSERT_TRUE(PushSound(0, SamplesFor(1), false).ok());
+  PushFrames(0, 9);
+  ASSERT_TRUE(file_.WaitForFragments(1));
+  encoder_->Abandon();
+  ASSERT_TRUE(file_.WaitForDone(*encoder_));
+  EXPECT_EQ(encoder_->result().status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(SoundInParts, TakesNoMoreBehindItsLastPart) {
+  ASSERT_TRUE(PushSound(0, SamplesFor(1), true).ok());
+  PushFrames(0, 1);
+  EXPECT_EQ(PushSound(0, 2, true).code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(SoundInPartsOfALoudness, WaitsForAllOfItAndGivesTheSameBytes) {
+  ASSERT_TRUE(PushSound(0, SamplesFor(17), false).ok());
+  PushFrames(0, 17);
+  ASSERT_TRUE(PushSound(SamplesFor(17), samples_.size(), true).ok());
+  PushFrames(17, 49);
+  End();
+  EXPECT_EQ(file_.bytes(), EncodeSound(format_, samples_).bytes);
 }
 
 TEST(SoundTrack, RefusesSoundThatTheFileIsNotToHave) {
