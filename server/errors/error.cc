@@ -169,6 +169,26 @@ absl::Status WithNote(const absl::Status& error, std::string_view note,
   return noted;
 }
 
+absl::Status WithFieldNames(const absl::Status& error,
+                            absl::FunctionRef<std::string(std::string_view)> renamed) {
+  absl::Status named(error.code(),
+                     renamed(std::string_view(error.message().data(), error.message().size())));
+  error.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { named.SetPayload(url, payload); });
+  if (auto info = Detach<google::rpc::ErrorInfo>(error)) {
+    const auto field = info->mutable_metadata()->find("field");
+    if (field != info->mutable_metadata()->end()) field->second = renamed(field->second);
+    Attach(named, *info);
+  }
+  if (auto bad = Detach<google::rpc::BadRequest>(error)) {
+    for (auto& violation : *bad->mutable_field_violations()) {
+      violation.set_field(renamed(violation.field()));
+    }
+    Attach(named, *bad);
+  }
+  return named;
+}
+
 std::optional<Reason> ReasonOf(const absl::Status& status) {
   auto info = Detach<google::rpc::ErrorInfo>(status);
   if (!info || info->domain() != kDomain) return std::nullopt;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/resolve.h"
@@ -45,6 +46,11 @@ absl::Status MakeOverQuota(Reason reason, const std::string& subject, std::strin
 // The same error, its message followed by `note`, whose variables are in `metadata`.
 absl::Status WithNote(const absl::Status& error, std::string_view note,
                       const std::map<std::string, std::string>& metadata);
+
+// The same error with other names of fields: `renamed` gets its message, the fields of its
+// violations and the variable "field", and returns what stands there instead.
+absl::Status WithFieldNames(const absl::Status& error,
+                            absl::FunctionRef<std::string(std::string_view)> renamed);
 
 // The reason of a status made here; nullopt for any other.
 std::optional<Reason> ReasonOf(const absl::Status& status);

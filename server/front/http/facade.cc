@@ -114,10 +114,11 @@ struct CreatedReply {
   KeyedCall call;
   int wait = 0;  // seconds
   std::string notice;
+  ConditionFields fields;
   std::function<absl::Status()> allowed;
 
   void operator()(absl::StatusOr<Jobs> jobs) {
-    if (!jobs.ok()) return exchange->Reply(ErrorReply(jobs.status()));
+    if (!jobs.ok()) return exchange->Reply(ErrorReply(AsSent(jobs.status(), fields)));
     const std::vector<Video> videos = SnapshotsOf(*jobs);
     exchange->SetVideo(videos.front().id);
     DoorReply head = JsonReply("");
@@ -206,7 +207,10 @@ absl::StatusOr<Facade::NewVideo> Facade::ReadVideo(const DoorRequest& request, b
   const absl::Status read = [&]() -> absl::Status {
     REEL_ASSIGN_OR_RETURN(FacadeAsk ask, ReadAsk(request, {models, aliases_}, rules_.limits));
     made.notice = std::move(ask.notice);
-    REEL_ASSIGN_OR_RETURN(made.job, NewJobFrom(ask.request, AskerOf(request), rules_, models));
+    made.fields = FieldsOf(ask.request.spec());
+    auto job = NewJobFrom(ask.request, AskerOf(request), rules_, models);
+    if (!job.ok()) return AsSent(job.status(), made.fields);
+    made.job = *std::move(job);
     made.job.bound = bound;
     if (bound && made.job.count > 1) {
       return MakeInvalid(
@@ -226,7 +230,7 @@ void Facade::Create(const DoorRequest& request, const Exchange& exchange) const 
   const KeyedCall call(request, made->job.request_id);
   parts_.jobs.CreateAll(std::move(made->job),
                         CreatedReply{exchange, call, PreferredWait(request.head), made->notice,
-                                     StillAllowed(parts_, request)});
+                                     made->fields, StillAllowed(parts_, request)});
 }
 
 void Facade::Remix(const DoorRequest& request, const Exchange& exchange) const {
@@ -236,7 +240,11 @@ void Facade::Remix(const DoorRequest& request, const Exchange& exchange) const {
     return exchange->Reply(ErrorReply(ask.status()));
   }
   const KeyedCall call(request, ask->request.request_id());
-  CreatedReply reply{exchange, call, PreferredWait(request.head), ask->notice,
+  CreatedReply reply{exchange,
+                     call,
+                     PreferredWait(request.head),
+                     ask->notice,
+                     FieldsOf(ask->request.spec()),
                      StillAllowed(parts_, request)};
   WithVideo(request, exchange,
             [parts = parts_, rules = rules_, asker = AskerOf(request), reply = std::move(reply),
@@ -245,7 +253,7 @@ void Facade::Remix(const DoorRequest& request, const Exchange& exchange) const {
               auto job = NewJobFrom(remix, asker, rules, parts.jobs.Models());
               if (job.ok()) return parts.jobs.CreateAll(*std::move(job), std::move(reply));
               parts.observer.RequestRefused(job.status(), true);
-              reply.exchange->Reply(ErrorReply(job.status()));
+              reply.exchange->Reply(ErrorReply(AsSent(job.status(), reply.fields)));
             });
 }
 
@@ -254,18 +262,18 @@ void Facade::Sync(const DoorRequest& request, const Exchange& exchange) const {
   if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
   const auto bound = std::make_shared<BoundCall>(parts_.jobs, absl::InfiniteFuture());
   exchange->OnEnd([bound](StreamEnd end) { bound->Ended(end); });
-  parts_.jobs.Create(
-      std::move(made->job), [exchange, bound, allowed = StillAllowed(parts_, request)](
-                                absl::StatusOr<std::shared_ptr<Job>> job) mutable {
-        if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
-        MediaAsk ask;
-        ask.id = (*job)->Snapshot().id;
-        bound->Joined(ask.id);
-        // The job has a deadline of its own.
-        exchange->WaitAtMost(kForever);
-        exchange->Stream(std::make_unique<FinishedMedia>(*job, std::move(ask)), std::move(allowed),
-                         [&job](auto listener) { (*job)->Listen(std::move(listener)); });
-      });
+  parts_.jobs.Create(std::move(made->job), [exchange, bound, fields = made->fields,
+                                            allowed = StillAllowed(parts_, request)](
+                                               absl::StatusOr<std::shared_ptr<Job>> job) mutable {
+    if (!job.ok()) return exchange->Reply(ErrorReply(AsSent(job.status(), fields)));
+    MediaAsk ask;
+    ask.id = (*job)->Snapshot().id;
+    bound->Joined(ask.id);
+    // The job has a deadline of its own.
+    exchange->WaitAtMost(kForever);
+    exchange->Stream(std::make_unique<FinishedMedia>(*job, std::move(ask)), std::move(allowed),
+                     [&job](auto listener) { (*job)->Listen(std::move(listener)); });
+  });
 }
 
 void Facade::List(const DoorRequest& request, const Exchange& exchange) const {

@@ -10,6 +10,7 @@
 #include "server/front/api/server_answers.h"
 #include "server/front/http/door_exchange.h"
 #include "server/front/http/door_request.h"
+#include "server/front/http/facade_conditions.h"
 
 namespace reel::front {
 
@@ -28,6 +29,7 @@ class Facade {
   struct NewVideo {
     NewJob job;
     std::string notice;
+    ConditionFields fields;
   };
 
   // A request that is refused is counted.

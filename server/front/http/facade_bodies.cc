@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "server/errors/error.h"
 #include "server/front/api/shown_error.h"
+#include "server/front/http/facade_conditions.h"
 
 namespace reel::front {
 
@@ -48,7 +49,7 @@ StreamStep FinishedMedia::Next(std::string& bytes, absl::Status& end) {
   if (!IsFinal(state)) return StreamStep::kWait;
   if (state == VideoState::kSucceeded) return media_.Next(bytes, end);
   const Video video = job_->Snapshot();
-  end = WithVideo(video.error, video.id);
+  end = AsSent(WithVideo(video.error, video.id), FieldsOf(video.spec));
   return StreamStep::kEnd;
 }
 
@@ -164,7 +165,7 @@ Json TimeOf(absl::Time time) {
 
 Json ErrorOf(const Video& video) {
   if (video.error.ok()) return nullptr;
-  const absl::Status shown = ShownToClients(video.error);
+  const absl::Status shown = AsSent(ShownToClients(video.error), FieldsOf(video.spec));
   const Reason reason = ReasonOf(shown).value_or(Reason::kInternal);
   return {{"code", std::string(Describe(reason).name)}, {"message", std::string(shown.message())}};
 }

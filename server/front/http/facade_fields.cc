@@ -335,13 +335,6 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   if (origin) spec.mutable_encoding()->set_origin(*origin);
 }
 
-// The field that a violation of conditions is about. If there are two, the second is the reference
-// clip; only that one has a use.
-std::string ConditionName(std::string_view path) {
-  const bool is_reference = path.starts_with("conditions[1]") || path.ends_with(".use");
-  return is_reference ? kReferenceVideo.name : kInputReference.name;
-}
-
 }  // namespace
 
 absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::string_view body,
@@ -381,7 +374,6 @@ std::string FacadeNameOf(std::string_view path) {
   if (path == "count") return "n";
   const std::string_view first = path.substr(0, path.find_first_of(".["));
   if (first == "source") return "video_id";
-  if (first == "conditions") return ConditionName(path);
   if (first == "adapters") return "loras";
   return std::string(first);
 }

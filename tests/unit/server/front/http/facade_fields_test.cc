@@ -335,13 +335,11 @@ TEST(FacadeFields, WhatCannotBeMeantIsRefusedByName) {
 TEST(FacadeFields, PathsHaveTheFacadesNames) {
   EXPECT_EQ(FacadeNameOf("spec.width"), "size");
   EXPECT_EQ(FacadeNameOf("spec.frame_rate"), "fps");
-  EXPECT_EQ(FacadeNameOf("spec.conditions[0].strength"), "input_reference");
-  EXPECT_EQ(FacadeNameOf("spec.conditions[0].use"), "reference_video");
-  EXPECT_EQ(FacadeNameOf("spec.conditions[1].size_bytes"), "reference_video");
   EXPECT_EQ(FacadeNameOf("spec.kernels.profile"), "kernels");
   EXPECT_EQ(FacadeNameOf("spec.adapters[0].scale"), "loras");
   EXPECT_EQ(FacadeNameOf("spec.encoding.origin"), "origin");
   EXPECT_EQ(FacadeNameOf("timeout"), "timeout");
+  EXPECT_EQ(FacadeNameOf("reference_video"), "reference_video");
 }
 
 }  // namespace
