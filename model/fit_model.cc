@@ -16,11 +16,6 @@ constexpr int64_t kAnyMemory = int64_t{1} << 50;
 
 }  // namespace
 
-int64_t PeakOf(const GenerationSpec& spec, const ModelCard& card) {
-  const int64_t pixels = int64_t{spec.width} * spec.height * spec.num_frames;
-  return PeakMemoryOf(card.memory, PassesOf(spec, card), pixels, DecodeTimeOf(spec, card));
-}
-
 bool WantsPlan(const LoadOptions& options) {
   return options.device_memory > 0 || options.offload != Offload() ||
          options.weights_form != WeightsForm::k16 || options.text_form != WeightsForm::k16;
@@ -40,8 +35,8 @@ FitNeed NeedOf(const ModelCard& card, int64_t device_memory) {
   GenerationSpec least = card.defaults;
   least.width = least.height = LeastSide("", card);
   least.num_frames = 1;
-  need.usual_video = PeakOf(card.defaults, card);
-  need.least_video = PeakOf(least, card);
+  need.usual_video = PeakMemoryOf(card.defaults, card);
+  need.least_video = PeakMemoryOf(least, card);
   return need;
 }
 

@@ -18,8 +18,6 @@ bool WantsPlan(const LoadOptions& options);
 // The options of a load whose shapes alone are of interest: no file is summed or merged for it.
 LoadOptions ForShapes(LoadOptions options);
 
-// What a video takes beside the weights, by the card's formula.
-int64_t PeakOf(const GenerationSpec& spec, const ModelCard& card);
 // The peaks of the default video and of the smallest one.
 FitNeed NeedOf(const ModelCard& card, int64_t device_memory);
 

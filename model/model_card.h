@@ -60,6 +60,8 @@ struct MemoryCosts {
   int64_t decode_pixels_at_once = 0;  // 0: the whole clip's pixels
   int64_t frame_pixel = 0;            // for each pixel of one frame during the decode
   int64_t rows_at_once = 0;           // of each token, in one call during a step; 0: all
+  int64_t encode_pixel = 0;           // for each pixel of a condition while it is encoded
+  int64_t upsample_token = 0;         // for each token that a latent upsampler makes
 
   friend bool operator==(const MemoryCosts&, const MemoryCosts&) = default;
 };

@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "model/first_step.h"
+#include "model/held_stretch.h"
 #include "model/reference_clip.h"
 #include "model/refinement.h"
 #include "model/spec_defaults.h"
@@ -123,23 +124,39 @@ DecodeTime DecodeTimeOf(const GenerationSpec& resolved, const ModelCard& card) {
   return in_windows ? DecodeTime::kBetweenSteps : DecodeTime::kBehindSteps;
 }
 
-int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
-                     int64_t clip_pixels, DecodeTime decoded) {
-  int64_t tokens = 0, rows = 0;
-  for (const PassWork& pass : passes) {
-    tokens = std::max(tokens, pass.tokens);
-    const int64_t at_once = costs.rows_at_once > 0 ? costs.rows_at_once * pass.tokens : pass.rows;
-    rows = std::max(rows, std::min(pass.rows, at_once));
+int64_t PeakMemoryOf(const MemoryCosts& costs, const MemoryWork& work) {
+  int64_t tokens = 0, rows = 0, upsampled = work.conditions.upsampled_tokens;
+  // What conditions add to the largest pass they add to smaller ones in proportion.
+  const int64_t largest = std::max<int64_t>(LargestOf(work.passes).tokens, 1);
+  for (const PassWork& pass : work.passes) {
+    const int64_t all = pass.tokens + work.conditions.added_tokens * pass.tokens / largest;
+    const int64_t rows_each = pass.rows / std::max<int64_t>(pass.tokens, 1);
+    const int64_t at_once = costs.rows_at_once > 0 ? costs.rows_at_once : rows_each;
+    tokens = std::max(tokens, all);
+    rows = std::max(rows, std::min(rows_each, at_once) * all);
+    if (&pass != &work.passes.front()) upsampled = std::max(upsampled, pass.tokens);
   }
-  int64_t pixels = clip_pixels;
+  int64_t pixels = work.clip_pixels;
   if (costs.decode_pixels_at_once > 0) pixels = std::min(pixels, costs.decode_pixels_at_once);
-  const int64_t frame_pixels = int64_t{passes.back().width} * passes.back().height;
-  const int64_t decode = costs.clip_pixel * clip_pixels + costs.decode_pixel * pixels +
+  const int64_t frame_pixels = int64_t{work.passes.back().width} * work.passes.back().height;
+  const int64_t decode = costs.clip_pixel * work.clip_pixels + costs.decode_pixel * pixels +
                          costs.frame_pixel * frame_pixels;
   const int64_t step = costs.step_row * rows;
-  const int64_t work =
-      decoded == DecodeTime::kBetweenSteps ? step + decode : std::max(step, decode);
-  return costs.job + costs.token * tokens + work;
+  const int64_t stepped =
+      work.decoded == DecodeTime::kBetweenSteps ? step + decode : std::max(step, decode);
+  return costs.job + costs.token * tokens +
+         std::max({stepped, costs.encode_pixel * work.conditions.pixels,
+                   costs.upsample_token * upsampled});
+}
+
+int64_t PeakMemoryOf(const GenerationSpec& resolved, const ModelCard& card) {
+  MemoryWork work = {.passes = PassesOf(resolved, card),
+                     .decoded = DecodeTimeOf(resolved, card),
+                     .conditions = ConditionWorkOf(resolved, card)};
+  const PassWork& last = work.passes.back();
+  work.clip_pixels =
+      int64_t{last.width} * last.height * DecodedFrames(resolved, card.temporal_multiple);
+  return PeakMemoryOf(card.memory, work);
 }
 
 int LeastSide(std::string_view preset, const ModelCard& card) {

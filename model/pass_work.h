@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/condition_work.h"
 #include "model/generation_spec.h"
 #include "model/model_card.h"
 
@@ -57,10 +58,19 @@ int64_t RowsTaken(int64_t rows, int64_t fill_rows);
 enum class DecodeTime { kBehindSteps, kBetweenSteps };
 DecodeTime DecodeTimeOf(const GenerationSpec& resolved, const ModelCard& card);
 
-// The peak device memory of a job with these passes, at least one, for a clip with so many pixels
-// in all frames.
-int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
-                     int64_t clip_pixels, DecodeTime decoded = DecodeTime::kBehindSteps);
+// The work of a job that takes memory: its passes, at least one, and what lies around them.
+struct MemoryWork {
+  std::vector<PassWork> passes;
+  int64_t clip_pixels = 0;  // of all frames that are decoded
+  DecodeTime decoded = DecodeTime::kBehindSteps;
+  ConditionWork conditions = {};
+};
+
+// The peak of device memory by these costs. Encoder, latent upsampler, steps and decoder take
+// turns, unless frames are decoded between steps.
+int64_t PeakMemoryOf(const MemoryCosts& costs, const MemoryWork& work);
+// The same of a request, by its card.
+int64_t PeakMemoryOf(const GenerationSpec& resolved, const ModelCard& card);
 
 // The shortest side of a video, in pixels, with which every pass of this preset has the model's
 // least side. An unknown preset is one plain pass.

@@ -15,6 +15,10 @@
 
 namespace reel::model {
 
+// The autoencoder takes about five seconds at a time, behind so many latents that are encoded again
+// and dropped: it looks back.
+inline constexpr int64_t kPieceLatents = 16, kLatentsBefore = 4;
+
 // Null: the request refines none.
 const Condition* RefinedClipOf(const GenerationSpec& spec);
 

@@ -34,7 +34,7 @@ GenerationSpec Small(const ModelCard& card) {
 
 // Beside the weights, where they were planned for a device's memory.
 bool Fits(const GenerationSpec& spec, const ModelCard& card) {
-  return !card.fit.has_value() || PeakOf(spec, card) <= card.fit->usable - card.weight_bytes;
+  return !card.fit.has_value() || PeakMemoryOf(spec, card) <= card.fit->usable - card.weight_bytes;
 }
 
 }  // namespace

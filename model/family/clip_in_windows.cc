@@ -13,9 +13,6 @@
 namespace reel::model {
 namespace {
 
-// The autoencoder takes about five seconds at a time, behind so many latents that are encoded again
-// and dropped: it looks back.
-constexpr int64_t kPieceLatents = 16, kLatentsBefore = 4;
 constexpr int64_t kInTime = 2;
 
 absl::Status CheckPixels(const GenerationSpec& spec, const ModelCard& card) {

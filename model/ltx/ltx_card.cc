@@ -60,7 +60,10 @@ MemoryCosts MemoryOf(const LtxModel& model) {
           .step_row = kStepTensors * config.width() * size,
           .clip_pixel = kClipPixelNumbers * size,
           .decode_pixel = kLatePixelNumbers * size,
-          .decode_pixels_at_once = kLatePixels};
+          .decode_pixels_at_once = kLatePixels,
+          .encode_pixel = EncoderPixelNumbers(model.vae_config) * size,
+          .upsample_token =
+              model.upsampler.has_value() ? model.upsampler->config().TokenNumbers() * size : 0};
 }
 
 }  // namespace

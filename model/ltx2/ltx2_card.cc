@@ -74,6 +74,23 @@ MemoryCosts MemoryOf(const TransformerConfig& config, int64_t number_bytes) {
           .rows_at_once = kRowsAtOnce};
 }
 
+namespace {
+
+MemoryCosts MemoryOf(const Ltx2Model& model) {
+  const auto number_bytes = static_cast<int64_t>(c10::elementSize(model.dtype));
+  MemoryCosts costs = MemoryOf(model.transformer.config(), number_bytes);
+  costs.encode_pixel = EncoderPixelNumbers(model.vae_config) * number_bytes;
+  if (model.upsampler.has_value()) {
+    costs.upsample_token = model.upsampler->config().TokenNumbers() * number_bytes;
+  }
+  if (model.diffusion_decoder.has_value()) {
+    costs.frame_pixel = model.diffusion_decoder->config().PixelNumbers() * number_bytes;
+  }
+  return costs;
+}
+
+}  // namespace
+
 ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   const TransformerConfig& config = model.transformer.config();
   const ModelTraits traits = {.version = config.version(),
@@ -104,12 +121,8 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
   card.sound = model.sound.format();
   const AudioVaeConfig& spectrum = model.sound.vae().config();
   card.own_sound = {static_cast<int>(spectrum.sample_rate), static_cast<int>(spectrum.channels)};
-  const auto number_bytes = static_cast<int64_t>(c10::elementSize(model.dtype));
-  card.memory = MemoryOf(config, number_bytes);
-  if (model.diffusion_decoder.has_value()) {
-    card.decoder = kDiffusionDecoder;
-    card.memory.frame_pixel = model.diffusion_decoder->config().PixelNumbers() * number_bytes;
-  }
+  card.memory = MemoryOf(model);
+  if (model.diffusion_decoder.has_value()) card.decoder = kDiffusionDecoder;
   // One job's matrices fill a CPU.
   card.steps_alone = model.device.is_cpu();
   const bool has_int8 = TakesLayersIn(config, RowForm::kInt8);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/vae/latent_upsampler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/base/status_macros.h"
@@ -28,6 +29,14 @@ std::vector<int64_t> KernelShape(int64_t out, int64_t in, int64_t dimensions) {
 }
 
 }  // namespace
+
+int64_t UpsamplerConfig::TokenNumbers() const {
+  // A block's input, both convolutions' padded inputs and outputs, and a norm; latents in fp32.
+  constexpr int64_t kOfABlock = 7, kLatents = 6;
+  // Before sides shrink again half as much is held of each value.
+  const int64_t of_a_block = std::max(kOfABlock, kOfABlock * shrink * shrink / 2);
+  return of_a_block * width + kLatents * channels;
+}
 
 UpsamplerConfig ReadUpsamplerKeys(ConfigReader& reader, const UpsamplerConfig& defaults) {
   constexpr IntRange kWidths = {1, 65536};

@@ -26,6 +26,9 @@ struct UpsamplerConfig {
   bool temporal = false;
   bool rational = false;  // sides grow and then shrink, blurred, if they grow alone
   int64_t grow = 2, shrink = 1;
+
+  // The numbers that it holds at once for each token that it makes.
+  int64_t TokenNumbers() const;
 };
 
 // The keys that both classes have; those that are missing are as in `defaults`. Errors are

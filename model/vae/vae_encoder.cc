@@ -25,6 +25,21 @@ at::Tensor LatentMoments::Sample(const at::Tensor& noise) const {
   return mean + deviation * noise;
 }
 
+int64_t EncoderPixelNumbers(const VaeConfig& config) {
+  // A stage's input and what a residual block or a fold makes of it; the pixels in four layouts.
+  constexpr int64_t kOfAStage = 8, kPixels = 4 * 3;
+  int64_t most = config.encoder_in, folded = 1;  // for each patch
+  for (const DownStage& stage : config.down) {
+    most = std::max(most, stage.in / folded);
+    if (stage.sampler == DownStage::Sampler::kStridedConv) folded *= 2 * 2 * 2;
+    if (stage.sampler == DownStage::Sampler::kSpaceToDepth) {
+      folded *= stage.stride_t * stage.stride_s * stage.stride_s;
+    }
+  }
+  const int64_t of_a_patch = config.patch * config.patch;
+  return (kOfAStage * most + of_a_patch - 1) / of_a_patch + kPixels;
+}
+
 VaeEncoder::Resnets VaeEncoder::TakeResnets(Weights& weights, const std::string& name,
                                             int64_t channels, int64_t count) {
   Resnets resnets(ring_);

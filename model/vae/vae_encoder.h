@@ -21,6 +21,9 @@ struct LatentMoments {
   at::Tensor Sample(const at::Tensor& noise) const;
 };
 
+// The numbers that an encoder holds at once for each pixel of a clip.
+int64_t EncoderPixelNumbers(const VaeConfig& config);
+
 // Immutable after loading.
 class VaeEncoder {
  public:

@@ -26,6 +26,8 @@ void VisitMemory(Visitor& visit, MemoryCosts& costs) {
   visit("decode_pixels_at_once"_field, costs.decode_pixels_at_once);
   visit("frame_pixel"_field, costs.frame_pixel);
   visit("rows_at_once"_field, costs.rows_at_once);
+  visit("encode_pixel"_field, costs.encode_pixel);
+  visit("upsample_token"_field, costs.upsample_token);
 }
 
 worker::v1::Pass PassToProto(const model::Pass& pass) {

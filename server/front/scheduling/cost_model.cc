@@ -39,13 +39,14 @@ CellKey ClipKey(CostKind kind, const WorkShape& shape) {
 
 // Of a clip of the size in the middle of its bucket: those of others are in proportion to it. With
 // guidance each token has a row more, and so a cell of its own: it would else be given what one
-// without has taken.
+// without has taken. For the same reason a clip's cell is not that of a picture.
 CellKey MemoryKey(const WorkShape& shape, double& scale) {
   const CellKey key = ClipKey(CostKind::kMemory, shape);
   scale = AmountOf(static_cast<int>(key.amount)) /
           static_cast<double>(std::max<int64_t>(shape.frame_pixels, 1));
   const int64_t rows_of_token = shape.rows() / std::max<int64_t>(shape.tokens(), 1);
-  return {key.kind, key.amount, rows_of_token, shape.condition_pixels > 0 ? 1 : 0};
+  const int64_t encoded = shape.encoded_pixels > 0 ? 1 + BucketOf(shape.encoded_pixels) : 0;
+  return {key.kind, key.amount, rows_of_token, encoded};
 }
 
 // A tenant may share steps in any mixture: these cells are counted in buckets.

@@ -40,8 +40,8 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
     shape.condition_pixels += int64_t{clip.width} * clip.height * frames - last.width * last.height;
   }
   shape.streamed_bytes = card.streamed_bytes;
-  shape.memory_formula = model::PeakMemoryOf(card.memory, shape.passes, shape.frame_pixels,
-                                             model::DecodeTimeOf(resolved, card));
+  shape.encoded_pixels = model::ConditionWorkOf(resolved, card).pixels;
+  shape.memory_formula = model::PeakMemoryOf(resolved, card);
   return shape;
 }
 

@@ -24,6 +24,7 @@ struct WorkShape {
   bool weights = false;      // false: a model without weights, which has no slow first step
   int previews = 0;
   int64_t condition_pixels = 0;  // of a frame, for each picture or clip; of some clips all
+  int64_t encoded_pixels = 0;    // of these, at a time (model/condition_work.h)
   int64_t memory_formula = 0;    // bytes of device memory, as its card tells
   int64_t streamed_bytes = 0;    // of weights, copied to the device in each step
 

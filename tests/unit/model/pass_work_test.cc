@@ -42,29 +42,43 @@ TEST(PassesOf, IsOnePlainPassWhereThePresetSaysNothing) {
 
 TEST(PeakMemoryOf, IsThatOfTheLargestPassOrOfTheDecodeWhicheverIsMore) {
   const std::vector<PassWork> passes = {{.tokens = 10, .rows = 30}, {.tokens = 20, .rows = 20}};
-  EXPECT_EQ(PeakMemoryOf({.job = 1000, .token = 10, .step_row = 1}, passes, 100),
+  EXPECT_EQ(PeakMemoryOf({.job = 1000, .token = 10, .step_row = 1}, {passes, 100}),
             1000 + 10 * 20 + 30);
-  EXPECT_EQ(PeakMemoryOf({.job = 1000, .step_row = 1, .decode_pixel = 2}, passes, 100),
+  EXPECT_EQ(PeakMemoryOf({.job = 1000, .step_row = 1, .decode_pixel = 2}, {passes, 100}),
             1000 + 2 * 100);
   const MemoryCosts in_pieces = {.clip_pixel = 1, .decode_pixel = 2, .decode_pixels_at_once = 40};
-  EXPECT_EQ(PeakMemoryOf(in_pieces, passes, 100), 100 + 2 * 40);
-  EXPECT_EQ(PeakMemoryOf({}, passes, 100), 0);
+  EXPECT_EQ(PeakMemoryOf(in_pieces, {passes, 100}), 100 + 2 * 40);
+  EXPECT_EQ(PeakMemoryOf({}, {passes, 100}), 0);
 }
 
 TEST(PeakMemoryOf, AddsTheDecodeToTheStepWhereOneComesBetweenTheOther) {
   const std::vector<PassWork> passes = {{.width = 6, .height = 4, .tokens = 10, .rows = 30}};
   const MemoryCosts costs = {.step_row = 2, .frame_pixel = 7};
-  EXPECT_EQ(PeakMemoryOf(costs, passes, 0), 7 * 24);
-  EXPECT_EQ(PeakMemoryOf(costs, passes, 0, DecodeTime::kBetweenSteps), 2 * 30 + 7 * 24);
+  EXPECT_EQ(PeakMemoryOf(costs, {passes, 0}), 7 * 24);
+  EXPECT_EQ(PeakMemoryOf(costs, {passes, 0, DecodeTime::kBetweenSteps}), 2 * 30 + 7 * 24);
 }
 
 TEST(PeakMemoryOf, KnowsOfCallsOneAfterTheOtherAndOfDecodesOfOneLatentAtATime) {
   const std::vector<PassWork> passes = {{.tokens = 10, .rows = 40},
                                         {.width = 6, .height = 4, .tokens = 25, .rows = 25}};
-  EXPECT_EQ(PeakMemoryOf({.step_row = 1}, passes, 0), 40);
-  EXPECT_EQ(PeakMemoryOf({.step_row = 1, .rows_at_once = 2}, passes, 0), 25);
-  EXPECT_EQ(PeakMemoryOf({.step_row = 1, .rows_at_once = 3}, passes, 0), 30);
-  EXPECT_EQ(PeakMemoryOf({.frame_pixel = 7}, passes, 1000), 7 * 24);
+  EXPECT_EQ(PeakMemoryOf({.step_row = 1}, {passes, 0}), 40);
+  EXPECT_EQ(PeakMemoryOf({.step_row = 1, .rows_at_once = 2}, {passes, 0}), 25);
+  EXPECT_EQ(PeakMemoryOf({.step_row = 1, .rows_at_once = 3}, {passes, 0}), 30);
+  EXPECT_EQ(PeakMemoryOf({.frame_pixel = 7}, {passes, 1000}), 7 * 24);
+}
+
+TEST(PeakMemoryOf, KnowsOfWhatIsEncodedAndUpsampledAndOfTokensThatConditionsAdd) {
+  const std::vector<PassWork> passes = {{.tokens = 10, .rows = 30}, {.tokens = 20, .rows = 20}};
+  const auto peak = [&](const MemoryCosts& costs, const ConditionWork& conditions) {
+    return PeakMemoryOf(costs, {.passes = passes, .conditions = conditions});
+  };
+  EXPECT_EQ(peak({.token = 1}, {.added_tokens = 4}), 24);
+  EXPECT_EQ(peak({.step_row = 1}, {.added_tokens = 4}), 3 * 12) << "of both passes";
+  EXPECT_EQ(peak({.step_row = 1, .encode_pixel = 2}, {.pixels = 50}), 100);
+  EXPECT_EQ(peak({.step_row = 4, .encode_pixel = 2}, {.pixels = 50}), 120) << "one at a time";
+  EXPECT_EQ(peak({.upsample_token = 3}, {}), 60) << "of a second pass";
+  EXPECT_EQ(peak({.upsample_token = 3}, {.upsampled_tokens = 70}), 210);
+  EXPECT_EQ(PeakMemoryOf({.upsample_token = 3}, {.passes = {passes[0]}}), 0);
 }
 
 TEST(RowsTaken, AreAllOfAStepForOneWithMoreThanHalf) {

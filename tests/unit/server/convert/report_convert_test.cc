@@ -102,7 +102,7 @@ TEST(ReportConvert, AModelIsLoadedUnderItsConfiguredNameOrFailed) {
 TEST(ReportConvert, AModelThatIsOnlyKnownIsNotLoaded) {
   model::ModelCard card;
   card.weight_bytes = 5;
-  card.memory = {1, 2, 3, 4, 5, 6};
+  card.memory = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const auto report = ReportFromProto(ReportToProto({"w", {}, ModelKnown{"m", card}}));
   const auto* known = std::get_if<ModelKnown>(&report->event);
   ASSERT_NE(known, nullptr);

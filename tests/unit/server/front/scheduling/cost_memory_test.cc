@@ -30,8 +30,18 @@ TEST(CostMemory, TakesTheFormulaForMemoryUntilSuchJobsWereSeen) {
   elsewhere.where = "H100, 1, abc";
   EXPECT_EQ(costs.PeakMemory(elsewhere), 7);
   WorkShape conditioned = MemoryShape(256);
-  conditioned.condition_pixels = 1;
+  conditioned.encoded_pixels = 768 * 512;
   EXPECT_EQ(costs.PeakMemory(conditioned), 7);
+}
+
+TEST(CostMemory, MemoryOfAClipIsNotThatOfAPicture) {
+  CostModel costs;
+  WorkShape picture = MemoryShape(256), clip = MemoryShape(256);
+  picture.encoded_pixels = 768 * 512;
+  clip.encoded_pixels = 768 * 512 * 121;
+  costs.LearnMemory(picture, 5'000'000);
+  EXPECT_EQ(costs.PeakMemory(picture), 5'000'000);
+  EXPECT_EQ(costs.PeakMemory(clip), 7);
 }
 
 TEST(CostMemory, MemoryIsUpAtOnceAndDownByAndBy) {

@@ -27,12 +27,16 @@ TEST(WorkShape, HasTheStepsAndTheFramesOfAClipThatIsRefined) {
   EXPECT_EQ(shape.steps(), 2) << "of the second pass alone, below that noise";
   EXPECT_EQ(shape.rows(), 16 * 24 * 16);
   EXPECT_EQ(shape.condition_pixels, int64_t{384} * 256 * 121);
+  EXPECT_EQ(shape.encoded_pixels, int64_t{384} * 256 * 123);
   card.memory = {.step_row = 1, .frame_pixel = 1};
   EXPECT_EQ(ShapeOf(spec, card, "auto").memory_formula, 768 * 512) << "steps, then the decode";
   spec.num_frames = 481;
   const WorkShape windows = ShapeOf(spec, card, "auto");
   EXPECT_EQ(windows.steps(), 4) << "of two windows";
   EXPECT_EQ(windows.memory_formula, 768 * 512 + windows.rows()) << "frames leave between them";
+  card.memory = {.encode_pixel = 2, .upsample_token = 1};
+  EXPECT_EQ(windows.encoded_pixels, int64_t{384} * 256 * 155) << "20 latents at a time";
+  EXPECT_EQ(ShapeOf(spec, card, "auto").memory_formula, 2 * windows.encoded_pixels);
 }
 
 TEST(WorkShape, OfAReferenceCountsItsTokensInEveryStepAndItsFramesForTheEncoder) {
