@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/tiny_ltx2.h"
 #include "tests/integration/door_client.h"
@@ -19,6 +21,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ReferenceClip : public ::testing::Test {
  protected:
@@ -167,6 +170,43 @@ TEST_F(ReferenceClip, ComesThroughTheFacadeAsAFileOfItsForm) {
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->status, 200) << reply->body.substr(0, 500);
   EXPECT_TRUE(reply->body == made.file);
+}
+
+TEST_F(ReferenceClip, IsNamedByTheFacadeWhereItAloneIsWrong) {
+  ServerSetup setup = Setup();
+  setup.flags.emplace_back("--http=127.0.0.1:0");
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  v1::VideoSpec spec = Spec();
+  spec.clear_max_text_tokens();
+  const std::string clip = calls.Generate(spec).file;
+  httplib::Client client = ClientOf(server.http_address());
+  const auto refusal = [&](const httplib::MultipartFormData& file) {
+    httplib::MultipartFormDataItems form = {{"prompt", "a red fox", "", ""},
+                                            {"size", "128x64", "", ""},
+                                            {"num_frames", "17", "", ""},
+                                            {"fps", "25", "", ""},
+                                            {"num_inference_steps", "2", "", ""},
+                                            {"loras", "[\"pose\"]", "", ""},
+                                            file};
+    const auto reply = client.Post("/v1/videos/sync", form);
+    EXPECT_TRUE(reply);
+    EXPECT_EQ(reply->status / 100, 4) << reply->body.substr(0, 500);
+    EXPECT_THAT(reply->body, HasSubstr("reference_video"));
+    EXPECT_THAT(reply->body, Not(HasSubstr("input_reference")));
+    EXPECT_THAT(reply->body, Not(HasSubstr("conditions[")));
+    return reply->body;
+  };
+  const auto param = [](const std::string& body) {
+    return nlohmann::json::parse(body)["error"]["param"].dump();
+  };
+  // The worker finds out.
+  refusal({"reference_video", clip.substr(0, 64) + std::string(4'000, 'x'), "clip.mp4", ""});
+  EXPECT_EQ(param(refusal({"reference_video", "no clip at all", "clip.mp4", "video/mp4"})),
+            "\"reference_video\"");
+  EXPECT_EQ(
+      param(refusal({"reference_video", clip + std::string(3'700'000, '\0'), "clip.mp4", ""})),
+      "\"reference_video\"");
 }
 
 TEST_F(ReferenceClip, IsToldOfAdaptersAndRefusedByFieldWhereItCannotBeHad) {
