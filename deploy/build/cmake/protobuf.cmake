@@ -30,9 +30,23 @@ function(reel_proto_library name)
   if(ARG_SERVICES)
     target_link_libraries(reel_proto_${name} PUBLIC gRPC::grpc++)
   endif()
+  # Each of protoc's files has these two names: together they need a number.
+  if(REEL_TOGETHER)
+    reel_compile_together(reel_proto_${name} 8)
+    set_target_properties(reel_proto_${name} PROPERTIES UNITY_BUILD_UNIQUE_ID REEL_PROTO_FILE
+      UNITY_BUILD_CODE_BEFORE_INCLUDE [[
+#undef schemas
+#undef file_default_instances
+#define REEL_JOIN(name, file) name##file
+#define REEL_OF_FILE(name, file) REEL_JOIN(name, file)
+#define schemas REEL_OF_FILE(schemas_, REEL_PROTO_FILE)
+#define file_default_instances REEL_OF_FILE(file_default_instances_, REEL_PROTO_FILE)
+]])
+  endif()
   # Nobody steps through protoc's code, and with AddressSanitizer a file of services compiles in 28 s instead of 9; its
   # headers are still watched where ours use them. ThreadSanitizer must see all of it, or it reports races that are none.
-  target_compile_options(reel_proto_${name} PRIVATE -g0)
+  # In quickstart nobody waits for it either: a message is a progress event or a piece of a file, whose bytes the library copies.
+  target_compile_options(reel_proto_${name} PRIVATE -g0 $<$<CONFIG:Release>:-O0>)
   if(REEL_SANITIZE MATCHES "address")
     target_compile_options(reel_proto_${name} PRIVATE -fno-sanitize=all)
   endif()
