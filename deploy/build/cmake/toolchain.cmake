@@ -35,8 +35,9 @@ if(NOT REEL_DEBUG_OPTIMIZED)
   string(REPLACE "-O1" "-O0" CMAKE_CXX_FLAGS_DEBUG "${CMAKE_CXX_FLAGS_DEBUG}")
 endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
-# quickstart: no debug information, and -O1 where no pixel, row or tensor is computed, which compiles a quarter faster.
-# assert() stays, as in release. What computes says -O2 or -O3 with its precompiled header (library_headers.cmake, torch.cmake).
+# quickstart: no debug information, and -O1 where no pixel or row is computed, which compiles a quarter faster. What only calls
+# libtorch is of this kind, protoc's code is not optimised at all (protobuf.cmake). assert() stays, as in release. What computes
+# says -O3 with its precompiled header (library_headers.cmake).
 set(CMAKE_CXX_FLAGS_RELEASE "-O1")
 # GCC then collects garbage only from half a gigabyte on: a tenth of its time.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=200;--param=ggc-min-heapsize=524288>")

@@ -28,10 +28,12 @@ list(APPEND CMAKE_BUILD_RPATH "$ORIGIN/../lib/reel")
 if(REEL_HAS_TORCH)
   add_library(reel_torch INTERFACE)
   target_include_directories(reel_torch SYSTEM INTERFACE ${REEL_TORCH_ROOT}/include)
+  # Without it some of ATen's headers include all of its operators, more than a thousand.
+  target_compile_definitions(reel_torch INTERFACE AT_PER_OPERATOR_HEADERS)
   # The CPU libraries only: a process on a machine without CUDA loads none of it.
   target_link_libraries(reel_torch INTERFACE
     ${REEL_TORCH_ROOT}/lib/libtorch_cpu.so ${REEL_TORCH_ROOT}/lib/libc10.so)
-  reel_precompiled_header(torch model/bridge/aten.h LIBRARIES reel_torch OPTIONS $<$<CONFIG:Release>:-O2>)
+  reel_precompiled_header(torch model/bridge/aten.h LIBRARIES reel_torch)
 endif()
 message(STATUS "libtorch: ${REEL_HAS_TORCH}")
 
