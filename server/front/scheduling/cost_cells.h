@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learned costs of one model and kernel plan on one kind of device. Each amount of work that was
-// seen has a cell; a curve through the cells tells of other amounts.
+// measured has a cell; a curve through the cells predicts other amounts.
 #pragma once
 
 #include <compare>
@@ -18,13 +18,13 @@ namespace reel::front {
 struct CurvePoint {
   double amount = 0;  // e.g. rows of a step
   double square =
-      0;  // e.g. rows times the tokens that each attends to; 0: the cost has no such part
+      0;  // e.g. rows times the tokens that each attends to; 0 if the cost has no such part
   double cost = 0;
   double weight = 1;
 };
 
-// A cost as a function of the amount of work, fitted to what was seen: constant, linear and, where
-// an amount is known that grows with the square, quadratic. Pure.
+// A cost as a function of the amount of work, fitted to measurements: constant, linear and, where
+// such an amount is known, quadratic. Pure.
 struct CostCurve {
   double constant = 0, per_amount = 0, per_square = 0;
 
@@ -33,11 +33,11 @@ struct CostCurve {
   }
 };
 
-// The curve with the least squares of relative errors among those that never fall. nullopt: fewer
-// than three points, or points that tell nothing.
+// The non-decreasing curve with the least squares of relative errors. nullopt for fewer than three
+// points, or points that determine no curve.
 std::optional<CostCurve> FitCurve(absl::Span<const CurvePoint> points);
 
-// The numbers are those in the store.
+// The numbers are stored; do not change them.
 enum class CostKind {
   kStep,
   kText,
@@ -46,13 +46,13 @@ enum class CostKind {
   kOutput,
   kPreview,
   kSharedStep,
-  kReusedStep,  // that took over what an earlier one computed
+  kReusedStep,  // that reused results of an earlier one
   kLoad,        // of the model, with what it makes before it serves
   kCopy,        // of a gigabyte of weights to the device
 };
 inline constexpr int kCostKinds = 10;
 
-// What does not apply to a kind is 0.
+// Fields that do not apply to a kind are 0.
 struct CellKey {
   CostKind kind = CostKind::kStep;
   int64_t amount = 0;  // rows, pixels, or a bucket of either
@@ -61,18 +61,18 @@ struct CellKey {
   auto operator<=>(const CellKey&) const = default;
 };
 
-// Four buckets to a doubling, from 256 on.
+// Four buckets per doubling, from 256 on.
 int BucketOf(int64_t amount);
-// The amount in the middle of a bucket.
+// Amount in the middle of a bucket.
 double AmountOf(int bucket);
 
-// Seconds; bytes in cells of memory and output.
+// In seconds; in bytes for memory and output.
 struct CostCell {
   double mean = 0;
   double deviation = 0;  // mean absolute
   int64_t count = 0;
   int outliers = 0;      // in a row
-  uint64_t learned = 0;  // when, counted in changes of all cells
+  uint64_t learned = 0;  // time of the last change, counted in changes of all cells
 
   double p90() const;
   void Learn(double value);
@@ -87,11 +87,11 @@ class CostCells {
  public:
   const CostCell* Find(const CellKey& key) const;
   bool Has(CostKind kind) const;
-  // Made where there is none.
+  // Creates a missing cell.
   CostCell& At(const CellKey& key);
   void Remove(const CellKey& key) { cells_.erase(key); }
-  // Of an amount that may not have been seen: its own cell, else the curve, else the nearest cell,
-  // in proportion within reason. nullopt: none of the kind was.
+  // Predicts by the amount's own cell, else by the curve, else by the nearest cell in proportion,
+  // within limits. nullopt if the kind has no cell.
   std::optional<CostValue> Predict(const CellKey& key) const;
   // The cell of the kind with the nearest amount.
   const CostCell* Nearest(CostKind kind, int64_t amount, int64_t& found) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan played forward in whole runs: when those that wait will begin, when a video that is only
+// Plays the plan forward in whole runs: when waiting jobs will start, when a video that is only
 // asked about would, and whether it would make others late. Pure.
 #pragma once
 
@@ -26,9 +26,9 @@ namespace reel::front {
 //   a promise more may be (Newcomer::admitted), which no answer counts on.
 // - In doubt (between p50 and p90) the other would be in time without it, and late with it.
 
-// Of a job that waits.
+// Prediction for a waiting job.
 struct Outlook {
-  const PlannedJob* job = nullptr;  // null: it is only asked about
+  const PlannedJob* job = nullptr;  // null for a video that is only asked about
   absl::Duration wait;              // until it begins
   int position = 0;                 // jobs that wait and are before it
 };
@@ -41,12 +41,12 @@ struct Question {
 };
 
 struct Answered : Outlook {
-  // Of its end, by the p90 of its run, against a run at once where it takes the least.
+  // Delay of its end, by the p90 of its run, against an immediate run where it is fastest.
   absl::Duration delay;
   bool makes_late = false;  // others
 };
 
-// In the order in which they will run.
+// Returns the waiting jobs in the order in which they will run.
 std::vector<Outlook> Foresee(const State& state, absl::Duration now);
 Answered Foresee(const State& state, const Question& question, absl::Duration now);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of jobs from the configuration. Values; checked where the configuration is read.
+// Options of jobs from the configuration, checked where that is read.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct TenantOptions {
   int max_jobs = 256;                    // queued or running
   double device_seconds_per_hour = 0;    // 0: unlimited
   int64_t max_stored_bytes = 0;          // 0: unlimited
-  double max_queued_device_seconds = 0;  // predicted, of queued and running jobs; 0: unlimited
+  double max_queued_device_seconds = 0;  // predicted, of queued and running jobs; 0 for unlimited
 };
 
 // A configured name for a kernel selection.
@@ -31,7 +31,7 @@ struct KernelProfileOptions {
 // Where a model comes from.
 struct ModelSource {
   model::LoadOptions load;
-  std::vector<std::string> workers;  // that have it; empty: all
+  std::vector<std::string> workers;  // workers that have it; empty for all
 
   friend bool operator==(const ModelSource&, const ModelSource&) = default;
 };
@@ -39,7 +39,7 @@ struct ModelSource {
 // An adapter that requests may name.
 struct RegisteredAdapter {
   model::AdapterOffer offer;
-  std::vector<std::string> models;  // that it is for; empty: all
+  std::vector<std::string> models;  // models that it is for; empty for all
 
   friend bool operator==(const RegisteredAdapter&, const RegisteredAdapter&) = default;
 };
@@ -48,35 +48,36 @@ struct RegisteredAdapter {
 struct ExperimentArm {
   std::string name;
   std::string profile;
-  double share = 0.5;  // of the requests that take part; those of all arms sum to 1
+  double share = 0.5;  // of the participating requests; all arms sum to 1
 };
 
 // An A/B test of kernel profiles on the traffic.
 struct ExperimentOptions {
   std::string name;
-  std::string model;  // the only one that takes part; empty: all
+  std::string model;  // the only participating model; empty for all
   double share = 0;   // of the requests that leave their kernels open
   std::vector<ExperimentArm> arms;
-  double shadow_share = 0;  // of its videos, that are rendered again on the other arm
+  double shadow_share = 0;  // share of its videos that are rendered again on the other arm
 };
 
-// What finished videos keep for requests that go on from them.
+// What finished videos keep for requests that continue them.
 struct StateOptions {
-  // Where a request does not say: that of drafts, of every video, or none, also where it asks.
+  // Whether to keep states if a request does not say: of drafts, of every video, or never, even on
+  // request.
   enum class Keep { kOnRequest, kAlways, kNever };
   Keep keep = Keep::kOnRequest;
-  absl::Duration max_age = absl::InfiniteDuration();  // the video's own end may be sooner
+  absl::Duration max_age = absl::InfiniteDuration();  // the video may expire sooner
   int64_t max_bytes = int64_t{256} << 20;             // of one
 };
 
 struct JobOptions {
   std::string build;    // of this program: what costs were learned by another is a guess
-  std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (video_id.h)
+  std::string replica;  // first part of ids, [a-z0-9]; empty: random (video_id.h)
   bool alone = false;   // videos of every name that this folder has had are in its own log
   std::vector<ModelSource> models;  // default first
   std::vector<RegisteredAdapter> adapters;
   std::map<std::string, TenantOptions> tenants;
-  TenantOptions other_tenants;  // of those not named
+  TenantOptions other_tenants;  // for tenants that are not named
   std::vector<KernelProfileOptions> kernel_profiles;
   std::vector<ExperimentOptions> experiments;
   model::RequestLimits limits;

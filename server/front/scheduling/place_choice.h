@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the worker of a job among workers of several kinds: the one where it would end first.
+// Chooses the worker of a job among workers of several kinds: the one where it ends first.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,14 @@
 
 namespace reel::front {
 
-// Costs of waiting jobs at workers during one look at the queue, in which costs do not change:
-// computed once for each job and kind of device.
-// What it is given outlives it.
+// Caches the costs of waiting jobs by kind of device, for one decision, during which costs do not
+// change. Arguments outlive it.
 class LookCosts {
  public:
   LookCosts(const WorkerTable& table, const CostModel& costs);
 
   const Cost& Of(const PlannedJob& job, const PlannedWorker& worker);
-  // Whether workers that are ready are of more than one kind.
+  // Whether the ready workers are of several kinds.
   bool has_several_kinds() const { return has_several_kinds_; }
 
  private:
@@ -57,7 +56,7 @@ class LookCosts {
 // In a pool of one kind the worker with the least work before it is taken (WorkerTable::Place). The
 // same holds where a worker with room is of a kind that has not run such a job yet.
 
-// By so much of its run on a worker that has room, another one must end a job sooner.
+// A worker must end a job sooner by this share of its run than a worker that has room.
 inline constexpr double kClearlySooner = 0.2;
 
 // A worker, for one job.
@@ -71,35 +70,35 @@ struct PlaceOption {
   absl::Duration end() const { return ahead + run; }
 };
 
-// The index of the best; it may have no room, and then the job is to wait for it. nullopt: none has
-// room. `waited`: so long the job has done that already.
+// Returns the index of the best option; if it has no room, the job should wait for it. nullopt if
+// none has room. `waited`: how long the job has waited already.
 std::optional<size_t> ChoosePlace(absl::Span<const PlaceOption> options, absl::Duration time_left,
                                   absl::Duration waited);
 
-// Of one look at the jobs that wait. What it is given outlives it.
+// Chooses places during one decision. Arguments outlive it.
 class PlaceChoice {
  public:
   struct Place {
-    const PlannedWorker* worker = nullptr;  // null: none can take it
+    const PlannedWorker* worker = nullptr;  // null if none can take it
     bool must_wait = false;                 // for that worker, which has no room
     bool is_late = false;                   // its deadline passes before it would end there
   };
 
   PlaceChoice(const State& state, LookCosts& costs, RunQueue& queue, absl::Duration now);
 
-  // Of the job with this index in the order, whose predecessors have been placed.
+  // The place of the job at `index` of the order, whose predecessors have been placed.
   Place For(size_t index, const WorkerTable::Passed& passed, const WorkerTable::Names& closed);
 
  private:
   using Options = std::vector<PlaceOption>;
 
-  // nullopt: one that has room is of a kind of which nothing is known.
+  // nullopt if a worker with room is of a kind without known costs.
   std::optional<Options> OptionsOf(const PlannedJob& job, const WorkerTable::Passed& passed,
                                    const WorkerTable::Names& closed);
-  // Whether it leaves a worker that is free, and those as fast, to jobs that come after it.
+  // Whether the job should leave a free worker, and those as fast, to later jobs.
   bool Leaves(size_t index, const Options& options, const PlaceOption& best,
               const WorkerTable::Passed& passed);
-  // Than so much, by running at the one rather than at the other.
+  // Whether `other` gains more than `gain` by running on `fast` instead of `slow`.
   bool GainsMore(const PlannedJob& other, absl::Duration gain, const PlaceOption& fast,
                  const PlaceOption& slow);
 

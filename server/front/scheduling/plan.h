@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next actions: who gets which worker, who is parked or resumed, which models come. Pure: the
+// Plans the next actions: assign, park, resume and refuse jobs, load and unload models. Pure: the
 // same state gives the same actions.
 #pragma once
 
@@ -29,7 +29,7 @@ namespace reel::front {
 // only, for as long as that one has it. Where the queue's order mixes two models and there is room
 // for one, swaps follow each other: that is the price of the order.
 
-// A model that could not be loaded is tried again after so long, where somebody waits for it.
+// Retry interval of a failed load while jobs wait for the model.
 inline constexpr absl::Duration kLoadAgain = absl::Seconds(30);
 
 // Of a worker, those that make way for the job and its model, the one used longest ago first. None
@@ -38,43 +38,43 @@ std::optional<std::vector<std::string>> WhoMakesWay(const PlannedWorker& worker,
                                                     const std::set<std::string>& wanted,
                                                     const Cards& cards);
 
-// What follows from a job whose model no worker has.
+// What to do for a job whose model no worker has.
 struct ModelWish {
-  std::string worker;              // that would load it; empty: none does now
-  std::vector<std::string> leave;  // models that make way there
-  // The worker must come to rest first, and is to be given nothing that comes after the job.
+  std::string worker;              // worker to load it; empty if none can now
+  std::vector<std::string> leave;  // models to unload there first
+  // The worker must become idle first and gets no job that comes later in the order.
   bool must_rest = false;
 };
 
-// Those before the job want `wanted`.
+// `wanted`: models that earlier jobs need.
 ModelWish WishFor(const WorkerTable& table, const Need& need, const std::set<std::string>& wanted,
                   absl::Duration now);
 
-// Jobs and workers by their names.
+// Actions name jobs and workers.
 namespace action {
 
-// The job gets a slot at the worker.
+// Gives the job a slot at the worker.
 struct Assign {
   std::string job, worker;
 };
-// It leaves a worker that has room, and waits for a faster one (Note: [Mixed pools]).
+// The job does not take a worker with room, but waits for a faster one (Note: [Mixed pools]).
 struct HoldBack {
   std::string job;
 };
-// It goes behind all that its worker holds. Several go in the order of their actions.
+// Moves the job behind all others at its worker. Several move in the order of their actions.
 struct PutLast {
   std::string job;
 };
 struct Park {
   std::string job;
-  std::string before;  // the job that goes before it
+  std::string before;  // the job that it makes way for
   bool to_host = false;
 };
-// What it was parked for is decoded, or is gone.
+// The job that it was parked for is decoded or gone.
 struct Resume {
   std::string job;
 };
-// Of a model on demand.
+// Loads a model on demand.
 struct Load {
   std::string worker, model;
 };
@@ -93,8 +93,8 @@ using Action = std::variant<action::Assign, action::HoldBack, action::PutLast, a
 
 struct Actions {
   std::vector<Action> list;  // in their order
-  // What follows from them is another plan's, once they are carried out. A plan gives one job its
-  // worker: the next job's choice depends on it.
+  // Plan again once these are carried out. One plan assigns one job, since the next job's choice
+  // depends on it.
   bool more = false;
 };
 

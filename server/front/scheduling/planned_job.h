@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One live job as far as the plan goes: whose it is, what it needs and costs, how far it is.
+// A live job as the plan sees it: tenant, needs, costs and progress.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace reel::front {
 
-// The rank of a video among those of its tenant.
+// Priority of a video among those of its tenant.
 enum class Priority { kLow, kNormal, kHigh };
 
 // The phases of a live job.
 enum class Phase {
-  kReserved,   // counts, and waits for its log; nobody knows its name
+  kReserved,   // counted, and waiting for its log; its name is not known to anybody
   kQueued,     // waits for a worker
   kFetching,   // has a worker; its condition files are being read
   kAssigned,   // the worker has it
@@ -32,17 +32,17 @@ enum class JobEvent {
   kPlaced,     // a worker was chosen for it
   kSent,       // it was sent to the worker
   kUnsent,     // its worker was lost before it was sent
-  kRestarted,  // it has to start again
+  kRestarted,  // starts again
   kRendered,   // the worker has delivered all of it
   kSpoiled,    // the file is not what the worker reported, or could not be written
   kFailed,     // it ends; its worker reported that, or was lost
   kEnded,      // it ends, in whatever phase it is
 };
 
-// What happens to the slot that the job holds at a worker.
+// What happens to the job's slot at a worker.
 enum class Release {
-  kNothing,   // it holds none, or the worker has freed it
-  kTakeBack,  // the worker never got the job: the slot is free at once
+  kNothing,   // there is none, or the worker has freed it
+  kTakeBack,  // the worker never received the job: free the slot at once
   kStop,      // the worker is told to stop, and frees the slot by a report
 };
 
@@ -51,11 +51,10 @@ struct PhaseChange {
   Release release = Release::kNothing;
 };
 
-// The one function that says how an event changes a phase. Pure.
-// nullopt: the event does not apply in this phase and changes nothing.
+// The only transition function of phases. Pure. nullopt if the event does not apply in this phase.
 std::optional<PhaseChange> Next(Phase phase, JobEvent event);
 
-// A phase that only the JobTable can change, by an event.
+// A phase that only JobTable can change.
 class JobPhase {
  public:
   explicit JobPhase(Phase first) : phase_(first) {}
@@ -66,7 +65,7 @@ class JobPhase {
   Phase phase_;
 };
 
-// Times are of the monotonic clock.
+// Times are monotonic.
 struct PlannedJob {
   explicit PlannedJob(Phase first) : life(first) {}
 
@@ -75,19 +74,19 @@ struct PlannedJob {
   Need need;
   Cost cost;
   JobPhase life;
-  int64_t number = 0;  // of those that this process has known, in their order
+  int64_t number = 0;  // sequence number within this process
   Priority priority = Priority::kNormal;
 
   absl::Duration accepted, deadline;
   absl::Duration started = absl::InfiniteDuration();  // this attempt
-  // Since when it waits for a faster worker, while another has room for it; see place_choice.h.
+  // Since when it waits for a faster worker although another has room; see place_choice.h.
   absl::Duration held_back = absl::InfiniteDuration();
-  // Whichever worker will make it; none: `cost` is of all.
+  // Cost over a pool of several kinds; unset if `cost` applies to all workers.
   std::optional<PoolCost> pool;
 
   std::string worker;      // of this attempt
-  absl::Duration charged;  // to the tenant's share, before it runs
-  // That work on it at once, at its worker; before it has one, where it would take the least.
+  absl::Duration charged;  // to the tenant's share, in advance
+  // Number of devices that work on it at its worker; before it has one, where it is fastest.
   int devices = 1;
   int preemptions = 0;
   model::Stage stage = model::Stage::kQueue;
@@ -97,7 +96,7 @@ struct PlannedJob {
   bool runnable() const { return phase() == Phase::kQueued; }
   bool at_worker() const { return phase() == Phase::kFetching || phase() == Phase::kAssigned; }
   bool waits() const { return runnable() || held_unbegun(); }
-  // A worker has it and has not begun it: its place is still the front's to choose.
+  // Whether a worker holds it without having started it, so that it can still be moved.
   bool held_unbegun() const { return at_worker() && started == absl::InfiniteDuration(); }
   bool deciding() const { return phase() != Phase::kFinishing && phase() != Phase::kEnding; }
   absl::Duration Left() const {
@@ -109,21 +108,21 @@ struct PlannedJob {
     if (all <= absl::ZeroDuration()) return Left();
     return cost.p90() * absl::FDivDuration(Left(), all);
   }
-  // Time of workers that is left, of workers as they are on average: in a pool of several kinds one
-  // drains more of that in a second than another.
+  // Remaining time on an average worker. In a pool of several kinds a fast worker drains more of it
+  // per second.
   absl::Duration WorkerTime() const {
     const absl::Duration left = Left(), all = cost.p50();
     if (!pool || all <= absl::ZeroDuration()) return left;
     return pool->typical_run * absl::FDivDuration(left, all);
   }
-  // Device time that is left.
+  // Remaining device time.
   absl::Duration DeviceLeft() const { return devices * Left(); }
-  // Of what its tenant was charged for it in advance.
+  // The unused part of the advance charge.
   absl::Duration Unused() const {
     return held_unbegun() ? charged : std::min(DeviceLeft(), charged);
   }
-  // Device time of this attempt so far: what its text and the steps that are done are known to
-  // cost. The device's own figure comes with a success.
+  // Device time of this attempt so far, by the known costs of its text and finished steps. A
+  // success brings the measured figure.
   absl::Duration Used() const {
     const bool runs = phase() == Phase::kAssigned && started != absl::InfiniteDuration();
     return runs ? devices * (cost.p50() - Left()) : absl::ZeroDuration();

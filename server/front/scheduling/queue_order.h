@@ -21,9 +21,9 @@
 
 namespace reel::front {
 
-// A job that waits. Times are of the monotonic clock.
+// A waiting job. Times are monotonic.
 struct Waiting {
-  std::string_view tenant;  // whoever makes one keeps the name
+  std::string_view tenant;  // not owned
   Priority priority = Priority::kNormal;
   absl::Duration arrived;
   absl::Duration deadline;
@@ -34,27 +34,27 @@ struct Waiting {
   absl::Duration device_time() const { return devices * predicted; }
 };
 
-// LOW counts as NORMAL after it has waited so long.
+// LOW counts as NORMAL after this wait.
 inline constexpr absl::Duration kLowAgesAfter = absl::Seconds(60);
-// A job has time while its deadline leaves so many of its own runs, or so long. Jobs that have none
-// go first, ordered by the moment at which they must begin.
+// A job has slack while its deadline leaves this many of its runs, or this long. Jobs without slack
+// go first, in the order in which they must start.
 inline constexpr int kSlackInRuns = 4;
 inline constexpr absl::Duration kSlack = absl::Seconds(10);
-// A job that has time should begin before it has waited for so many times its own run. So short
-// jobs pass long ones, but no long one is passed for ever.
+// A job with slack should start before it has waited this many times its own run. Short jobs pass
+// long ones, but no long one starves.
 inline constexpr int kPatienceInRuns = 4;
-// What an idle tenant may save up.
+// Limit of what an idle tenant saves up.
 inline constexpr absl::Duration kMostSavedUp = absl::Seconds(10);
 
-// Device time used by each tenant over its weight: the smallest is served next. Confined to one
-// thread.
+// Device time used by each tenant, divided by its weight; the smallest is served next. Confined to
+// one thread.
 class FairShare {
  public:
   void SetWeight(const std::string& tenant, double weight);
-  // Negative to give back.
+  // A negative time is a refund.
   void Charge(const std::string& tenant, absl::Duration device_time);
-  // A job of it arrived while it had none: what it saved up above the limit is gone. `active` are
-  // the tenants that have jobs, `used` is what those have used, without what they paid in advance.
+  // Called when a job arrives for a tenant without any: caps what it has saved up. `active`:
+  // tenants with jobs. `used`: what those have used, without advance charges.
   void Wake(const std::string& tenant, const std::set<std::string_view>& active,
             const FairShare& used);
   double virtual_time(std::string_view tenant) const;
@@ -65,8 +65,7 @@ class FairShare {
   std::map<std::string, double, std::less<>> used_;
 };
 
-// By which jobs of one tenant go. In whole nanoseconds, since a thousand of them are compared for
-// each decision.
+// Sort key of one tenant's jobs, in whole nanoseconds: a decision compares a thousand of them.
 struct RunKey {
   int priority = 0;
   bool has_time = false;
@@ -78,31 +77,29 @@ struct RunKey {
 };
 RunKey KeyOf(const Waiting& job, absl::Duration now, size_t index = 0);
 
-// Of two jobs of one tenant.
+// For two jobs of one tenant.
 bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now);
 
-// Whether they have the same priority, and both have time.
+// Whether both have the same priority and slack.
 bool AreOfOneRank(const Waiting& a, const Waiting& b, absl::Duration now);
 
-// The order in which they would run, if each took what is predicted: no more of it is worked out
-// than is asked for.
+// The order in which jobs would run if each took its predicted time, computed lazily.
 class FairLines {
  public:
-  // Names of tenants outlive it. `whole`: all of them will be asked for, so they are sorted at
-  // once.
+  // Tenants' names outlive it. `whole`: all will be read, so sorts them at once.
   FairLines(absl::Span<const Waiting> waiting, const FairShare& share, absl::Duration now,
             bool whole = false);
-  // Lines point at each other.
+  // Lines hold pointers to each other.
   FairLines(const FairLines&) = delete;
   FairLines& operator=(const FairLines&) = delete;
 
-  // The index of the next one; nullopt: there are no more.
+  // Index of the next job; nullopt at the end.
   std::optional<size_t> Next();
 
  private:
   struct Line {
     std::string_view tenant;
-    std::vector<RunKey> jobs;  // a heap, or sorted: the first one at the end
+    std::vector<RunKey> jobs;  // a heap, or sorted with the first one at the end
     double virtual_time = 0, weight = 1;
   };
   static bool IsLater(const Line* a, const Line* b);
@@ -112,7 +109,7 @@ class FairLines {
   std::vector<Line*> lines_;  // a heap, since there may be as many tenants as jobs
 };
 
-// Indices into `waiting` in the order in which they would run, if each took what is predicted.
+// Indices into `waiting`, in the order in which the jobs would run.
 std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
                               absl::Duration now);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jobs that could run and have not begun, in the order in which they should.
+// The runnable jobs that have not started, in the order in which they should.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +14,40 @@
 
 namespace reel::front {
 
-// As if it had done nothing yet.
+// As if the job had not run yet.
 Waiting WaitingOf(const PlannedJob& job);
-// The same by what it was quoted, wherever it is put since.
+// The same, by its quote, wherever it was placed since.
 Waiting InOrder(const PlannedJob& job);
-// As if so much of it were all.
+// As if only `left_p90` of it remained.
 Waiting RestOf(const PlannedJob& job, absl::Duration left_p90);
 
-// It has come. Had its tenant no other, what that one saved up above the limit is gone.
+// Called when a job arrives: if its tenant had none, caps what that tenant has saved up.
 void WakeTenant(const PlannedJob& newcomer, const PlannedJobs& jobs, FairShare& share);
 
-// The jobs that wait here and those that a worker holds, for one look at them. Only as much of
-// their order is worked out as is looked at: there may be a thousand, and few find a place.
+// The jobs that wait here and those that workers hold unstarted, for one decision. The order is
+// computed lazily: there may be a thousand jobs, of which few find a place.
 class RunQueue {
  public:
-  // `state` outlives it. With `fifo`: in the order of their arrival, whoever's they are.
+  // `state` outlives it. With `fifo`, jobs are in the order of their arrival.
   RunQueue(const State& state, absl::Duration now);
 
-  // The one at this place of the order; null: there are no more.
+  // The job at `index` of the order; null at the end.
   const PlannedJob* At(size_t index);
-  // Of all, in no order.
+  // All jobs, unordered.
   const PlannedJobs& jobs() const { return jobs_; }
-  // Those that a worker holds by now, in order.
+  // Jobs that workers hold, in order.
   PlannedJobs AtWorkers();
 
  private:
   PlannedJobs jobs_;
   PlannedJobs order_;               // so far
-  std::optional<FairLines> lines_;  // none: that is all
+  std::optional<FairLines> lines_;  // unset at the end
 };
 
-// The whole of it.
+// The whole order.
 PlannedJobs RunOrder(const State& state, absl::Duration now);
 
-// With a job that came now, which is null among them; those too whose log has not answered yet.
+// The order with a newcomer, which is null in it, and with jobs whose log has not answered yet.
 PlannedJobs RunOrderWith(const Waiting& newcomer, const State& state, absl::Duration now);
 
 }  // namespace reel::front

@@ -9,22 +9,22 @@
 
 namespace reel::front {
 
-// Of the latest runs. Nine of ten quotes hold also where runs change: one that does not hold moves
-// those that follow towards the longest run, one that holds a ninth as far back. (The method is
-// adaptive conformal inference.)
+// Spread of the latest runs, by adaptive conformal inference: nine of ten quotes hold even if runs
+// change. A quote that fails moves the following ones towards the longest run; one that holds moves
+// them back a ninth as far.
 class RunSpread {
  public:
   static constexpr size_t kKept = 50;
-  // Fewer tell nothing of one in ten.
+  // Fewer runs cannot show one in ten.
   static constexpr size_t kLeast = 10;
 
-  // What a run took, and what had been quoted for it as its p90, over what was predicted; `quoted`
-  // is 0 where nothing was.
+  // Adds a run: what it took, and its quoted p90, both divided by the prediction. `quoted` is 0 if
+  // there was no quote.
   void Add(double ratio, double quoted = 0);
-  // What nine of ten runs stay within, over what is predicted; 0: too few were seen.
+  // The multiple of the prediction that nine of ten runs stay within; 0 before enough runs.
   double p90() const { return p90_; }
 
-  // For the store; what cannot be read is skipped.
+  // For the store; Parse skips what it cannot read.
   std::string Serialize() const;
   void Parse(std::string_view text);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input of the plan: the live jobs, the workers, what runs cost, what tenants have had. Values
-// alone: nothing here can be called to do something.
+// The plan's input: live jobs, workers, costs and tenants' use. It offers no way to change
+// anything.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace reel::front {
 
 using PlannedJobs = std::vector<const PlannedJob*>;
 
-// As it is now: what it is made of outlives it and does not change meanwhile.
+// A snapshot by reference: its parts outlive it and do not change meanwhile.
 class State {
  public:
   State(PlannedJobs live_jobs, const WorkerTable& all_workers, const CostModel& known_costs,
@@ -35,19 +35,19 @@ class State {
     }
   }
 
-  // One that a worker has; null: no longer, or it is another attempt.
+  // The job that a worker holds; null if it has gone or made another attempt.
   const PlannedJob* AtWorker(std::string_view id, int attempt) const {
     const auto found = at_workers_.find(id);
     return found != at_workers_.end() && found->second->attempt == attempt ? found->second
                                                                            : nullptr;
   }
 
-  const PlannedJobs jobs;  // ordered by their ids
+  const PlannedJobs jobs;  // ordered by id
   const WorkerTable& workers;
   const CostModel& costs;
   const FairShare& share;
   const JobOptions& options;
-  bool drains = false;  // no job is given to a worker any more
+  bool drains = false;  // assign no more jobs
 
  private:
   std::unordered_map<std::string_view, const PlannedJob*> at_workers_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of a job at workers of different kinds: single devices and groups, or devices of several
-// generations. They are learned for each kind; see cost_model.h.
+// Costs of a job at workers of different kinds: single devices, groups, several generations.
+// Learned for each kind; see cost_model.h.
 #pragma once
 
 #include <cstdint>
@@ -16,36 +16,35 @@
 
 namespace reel::front {
 
-// Of one job, on one kind of device.
+// Cost of a job on one kind of device.
 struct KindCost {
   std::string kind;   // "NVIDIA H200"
   std::string where;  // WorkerTable::WhereOf
   Cost cost;
-  int devices = 1;  // that work on it at once
+  int devices = 1;  // that work on it together
 };
 
-// Of one job in a pool of several kinds, whichever worker will make it.
+// Cost of a job in a pool of several kinds, whichever worker runs it.
 struct PoolCost {
-  // At a worker as they are on average: in that time all that are ready make as many such jobs as
-  // they are.
+  // Run at an average worker: in this time n ready workers finish n such jobs.
   absl::Duration typical_run;
-  absl::Duration least_p90;  // where it takes the least
+  absl::Duration least_p90;  // where it is fastest
   int devices = 1;           // that would work on it there
 };
 
-// Whether workers that are ready are of more than one kind.
+// Whether the ready workers are of several kinds.
 bool HasSeveralKinds(const WorkerTable& table);
 Cost CostAt(const WorkerTable& table, const CostModel& costs, const PlannedWorker& worker,
             const Need& need);
-// Of each kind that is ready and could run it, the fastest first; those of which nothing is known
-// come last. Never empty: without any worker, of `need` as it is.
+// Costs by kind of the ready workers that could run it, fastest first, unknown kinds last. Never
+// empty: without workers it has one entry for `need` as it is.
 std::vector<KindCost> CostsByKind(const WorkerTable& table, const CostModel& costs,
                                   const Need& need);
-// The worker's own; null: nothing is known of its kind.
+// The entry of the worker's kind; null if nothing is known of it.
 const KindCost* ObservedAt(absl::Span<const KindCost> kinds, const PlannedWorker& worker);
-// Of `kinds`; one of which nothing is known counts as the first. nullopt: they are one.
+// Combines `kinds`; unknown ones count as the first. nullopt if there is only one.
 std::optional<PoolCost> PoolCostOf(const WorkerTable& table, absl::Span<const KindCost> kinds);
-// The most that it would take of a device's memory, of whatever kind: it may go to any.
+// Peak device memory over all kinds, since the job may go to any.
 int64_t PeakMemoryOf(const WorkerTable& table, const CostModel& costs, const Need& need);
 
 }  // namespace reel::front

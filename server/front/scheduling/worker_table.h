@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workers of this server and what each holds, the models' cards, and who could take which job.
-// A value.
+// The workers of this server with the jobs they hold, the models' cards, and which worker could
+// take which job.
 #pragma once
 
 #include <map>
@@ -30,43 +30,43 @@ class WorkerTable {
   const Cards& cards() const { return cards_; }
   const model::ModelCard* FindCard(const std::string& model) const;
 
-  // Jobs that workers hold and that another would go before.
+  // Jobs at workers that a newcomer would overtake.
   using Passed = JobIds;
   using Names = std::set<std::string>;  // of workers
-  // The worker with the least before the job among those that can take it now; null: none. Those in
-  // `passed` take no slot from it. Workers in `closed` take nothing. Where they are of several
-  // kinds see place_choice.h.
+  // The worker with the least work before the job among those that can take it now; null if none.
+  // Jobs in `passed` take no slot from it, workers in `closed` take nothing. For several kinds see
+  // place_choice.h.
   const PlannedWorker* Place(const Need& need, const Passed& passed = {},
                              const Names& closed = {}) const;
-  // Whether this worker could take it now, if it parked these.
+  // Whether the worker could take the job now, with the jobs in `parked` parked.
   bool CanTake(const PlannedWorker& worker, const Need& need, const Passed& passed,
                const Passed& parked = {}) const {
     return HasRoom(worker, need, passed) && Suits(worker, need) &&
            Fits(worker, need, cards_, parked);
   }
-  // Workers that would take it now, had they the memory.
+  // Workers that could take the job now if they had the memory.
   Names ShortOfMemory(const Need& need, const Passed& passed) const;
-  // What of a worker's memory is given to whom.
+  // How a worker's memory is used.
   MemoryAccount AccountOf(const PlannedWorker& worker) const {
     return front::AccountOf(worker, cards_);
   }
-  // Whether any worker could take any job at all; cheap.
+  // Whether any worker could take any job. Cheap.
   bool AnyRoom(const Passed& passed = {}) const;
-  // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
+  // The job's kernel plan on the worker, or why it cannot run; see kernels::MakePlan.
   absl::StatusOr<kernels::KernelPlan> Plan(const PlannedWorker& worker, const Need& need) const;
-  // Of which weights, kind of device and build a cost of the model on it is.
+  // Identifies weights, kind of device and build, to which learned costs apply.
   std::string WhereOf(const PlannedWorker& worker, const std::string& model) const;
-  // Whether the worker could ever run it, full or not.
+  // Whether the worker could run the job, however full it is now.
   bool Suits(const PlannedWorker& worker, const Need& need) const;
-  // The same, when it is there and has loaded what it can.
+  // The same, once it is up and has loaded what it can.
   bool MayEverRun(const PlannedWorker& worker, const Need& need) const;
-  // A device is out of service, and without it no worker will ever run the job.
+  // Whether no worker will ever run the job, because a device is out of service.
   bool Hopeless(const Need& need) const;
-  // Of those of a step.
+  // Rows that the job takes of a step.
   int64_t RowsTaken(const WorkShape& shape) const {
     return model::RowsTaken(shape.rows(), options_.fill_rows);
   }
-  // Whether so many jobs like this one, of so many rows together, are stepped in one call there.
+  // Whether `jobs` jobs like this one, with `rows` rows together, run in one call there.
   bool Packs(const PlannedWorker& worker, const WorkShape& like, size_t jobs, int64_t rows) const {
     return worker.Packs(like, jobs, rows, options_.fill_rows);
   }
@@ -82,15 +82,14 @@ class WorkerTable {
   bool HasRoom(const PlannedWorker& worker, const Need& need, const Passed& passed) const;
 };
 
-// Whether a worker that may run the job has its model, or will soon.
+// Whether a worker that may run the job has its model or is loading it.
 bool HasModel(const WorkerTable& table, const Need& need);
-// The worker that would load the model of the job on demand, the one with most room; null: none
-// would.
+// The worker with most room that could load the job's model on demand; null if none.
 const PlannedWorker* Offering(const WorkerTable& table, const Need& need);
-// Of the worker that has the most memory for the job, with nobody else there; nullopt: it may fit,
-// or nobody knows.
+// The need at the worker with the most memory for the job when idle, if it does not fit; nullopt if
+// it may fit or that is not known.
 std::optional<MemoryNeed> FindUnfit(const WorkerTable& table, const Need& need);
-// Whether any worker's memory is accounted for.
+// Whether any worker's memory is accounted.
 bool CountsMemory(const WorkerTable& table);
 
 }  // namespace reel::front
