@@ -58,7 +58,8 @@ class ToyPipeline final : public FamilyPipeline {
   size_t StopsOfStep(const kernels::Execution&) const override { return 2; }
   std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops& ops) override;
   at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) override;
-  absl::Status PushSound(FamilyGeneration& generation, const Ops& ops, FrameSink& sink) override;
+  absl::Status PushSound(FamilyGeneration& generation, int piece, const Ops& ops,
+                         FrameSink& sink) override;
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override;
   void Forget() override { graphs_.Forget(); }
 
