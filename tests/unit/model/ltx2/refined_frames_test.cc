@@ -38,7 +38,8 @@ class Ltx2RefinedFrames : public Ltx2LongRefinedClip {
     }
     absl::Status Push(const FramesView& frames) override {
       const int64_t end = num_frames + frames.num_frames;
-      const int64_t needs = std::llround(end * sample_rate / frame_rate) + kSoundAhead;
+      const int64_t needs =
+          std::llround(static_cast<double>(end) * sample_rate / frame_rate) + kSoundAhead;
       if (takes_sound && !sound_is_whole) {
         EXPECT_GE(static_cast<int64_t>(sound.size()) / 2, needs) << end << " frames";
       }
