@@ -67,10 +67,10 @@ TEST(VideosOnceFinal, SayOfAJoinedVideoHowLongItsFileIs) {
   std::string bytes;
   absl::Status end;
   ASSERT_EQ(body.Next(bytes, end), StreamStep::kMessage);
-  const auto json = nlohmann::json::parse(bytes);
-  EXPECT_EQ(json["num_frames"], 192);
-  EXPECT_EQ(json["duration_s"], 8.0);
-  EXPECT_EQ(json["seconds"], "8");
+  const auto shown = nlohmann::json::parse(bytes);
+  EXPECT_EQ(shown["num_frames"], 192);
+  EXPECT_EQ(shown["duration_s"], 8.0);
+  EXPECT_EQ(shown["seconds"], "8");
 }
 
 TEST(FinishedMedia, SaysNothingBeforeTheEnd) {

@@ -52,41 +52,41 @@ TEST(FacadeFields, ThatAreGivenTwiceAreRefused) {
 }
 
 TEST(FacadeFields, SayTheSameAsJsonAndAsForms) {
-  const auto json = ReadAsk(R"({"prompt": "a red circle", "model": "lab", "size": "256x128",
+  const auto asked = ReadAsk(R"({"prompt": "a red circle", "model": "lab", "size": "256x128",
       "num_frames": 49, "fps": 12.5, "seed": 7, "num_inference_steps": 4, "guidance_scale": 2,
       "negative_prompt": "blue", "preset": "fast", "kernels": "reference", "priority": "high",
       "timeout": 1.5, "preview": {"every_steps": 2}, "n": 1, "user": "me"})");
-  ASSERT_TRUE(json.ok()) << json.status();
+  ASSERT_TRUE(asked.ok()) << asked.status();
   const auto form = ReadAsk(
       "prompt=a+red+circle&model=lab&width=256&height=128&num_frames=49&fps=12.5&seed=7&"
       "num_inference_steps=4&guidance_scale=2&negative_prompt=blue&preset=fast&kernels=reference&"
       "priority=PRIORITY_HIGH&timeout=1.5&preview%5Bevery_steps%5D=2&n=1&flow_shift=",
       kFormBody);
-  EXPECT_EQ(SpecText(form), SpecText(json));
-  const v1::VideoSpec& spec = json->request.spec();
+  EXPECT_EQ(SpecText(form), SpecText(asked));
+  const v1::VideoSpec& spec = asked->request.spec();
   EXPECT_EQ(spec.width(), 256);
   EXPECT_EQ(spec.height(), 128);
   EXPECT_EQ(spec.seed(), 7U);
   EXPECT_EQ(spec.kernels().profile(), "reference");
-  EXPECT_EQ(json->request.timeout().nanos(), 500'000'000);
-  EXPECT_EQ(json->request.count(), 1);
+  EXPECT_EQ(asked->request.timeout().nanos(), 500'000'000);
+  EXPECT_EQ(asked->request.count(), 1);
   EXPECT_EQ(form->request.count(), 1);
-  EXPECT_EQ(json->notice, "");
+  EXPECT_EQ(asked->notice, "");
 }
 
 TEST(FacadeFields, LorasAreAdaptersByName) {
-  const auto json =
+  const auto asked =
       ReadAsk(R"({"prompt": "x", "loras": [{"name": "grain", "scale": -0.5}, "turn"]})");
-  ASSERT_TRUE(json.ok()) << json.status();
-  ASSERT_EQ(json->request.spec().adapters_size(), 2);
-  EXPECT_EQ(json->request.spec().adapters(0).name(), "grain");
-  EXPECT_EQ(json->request.spec().adapters(0).scale(), -0.5);
-  EXPECT_EQ(json->request.spec().adapters(1).name(), "turn");
-  EXPECT_FALSE(json->request.spec().adapters(1).has_scale());
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  ASSERT_EQ(asked->request.spec().adapters_size(), 2);
+  EXPECT_EQ(asked->request.spec().adapters(0).name(), "grain");
+  EXPECT_EQ(asked->request.spec().adapters(0).scale(), -0.5);
+  EXPECT_EQ(asked->request.spec().adapters(1).name(), "turn");
+  EXPECT_FALSE(asked->request.spec().adapters(1).has_scale());
   EXPECT_EQ(SpecText(ReadAsk("prompt=x&loras=%5B%7B%22name%22%3A%22grain%22%2C%22scale%22%3A-0.5"
                              "%7D%2C%22turn%22%5D",
                              kFormBody)),
-            SpecText(json));
+            SpecText(asked));
   EXPECT_EQ(SpecText(ReadAsk(R"({"prompt": "x", "loras": []})")),
             SpecText(ReadAsk(R"({"prompt": "x"})")));
 }
@@ -167,12 +167,12 @@ TEST(FacadeFields, ModelsMayHaveOtherNames) {
 }
 
 TEST(FacadeFields, ExtrasLieBelowTheFieldsBesideThem) {
-  const auto json = ReadAsk(R"({"prompt": "x", "seed": 1, "extra_body": {"seed": 2, "fps": 10}})");
-  EXPECT_EQ(json->request.spec().seed(), 1U);
-  EXPECT_EQ(json->request.spec().frame_rate(), 10);
+  const auto asked = ReadAsk(R"({"prompt": "x", "seed": 1, "extra_body": {"seed": 2, "fps": 10}})");
+  EXPECT_EQ(asked->request.spec().seed(), 1U);
+  EXPECT_EQ(asked->request.spec().frame_rate(), 10);
   const auto form =
       ReadAsk("prompt=x&seed=1&extra_params=%7B%22seed%22%3A2%2C%22fps%22%3A10%7D", kFormBody);
-  EXPECT_EQ(SpecText(form), SpecText(json));
+  EXPECT_EQ(SpecText(form), SpecText(asked));
   EXPECT_EQ(ReasonText(ReadAsk(R"({"prompt": "x", "extra_body": [1]})")), "INVALID_REQUEST");
   EXPECT_EQ(ReasonText(ReadAsk(R"({"prompt": "x", "extra_body": "{"})")), "UNDECODABLE_REQUEST");
 }
@@ -219,10 +219,10 @@ TEST(FacadeFields, AReferenceVideoIsTheClipOfAnAdapter) {
   const auto ask = [&](const std::string& body, const char* type = kJsonBody) {
     return ReadFacadeAsk(type, body, {models, {}});
   };
-  const auto json = ask(absl::StrCat(R"({"prompt": "x", "reference_video": ")", url(mp4),
-                                     R"(", "input_reference": ")", url(png), R"("})"));
-  ASSERT_TRUE(json.ok()) << json.status();
-  const v1::VideoSpec& spec = json->request.spec();
+  const auto asked = ask(absl::StrCat(R"({"prompt": "x", "reference_video": ")", url(mp4),
+                                      R"(", "input_reference": ")", url(png), R"("})"));
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  const v1::VideoSpec& spec = asked->request.spec();
   ASSERT_EQ(spec.conditions_size(), 2);
   EXPECT_EQ(spec.conditions(0).image(), png);
   EXPECT_EQ(spec.conditions(0).use(), v1::CONDITION_USE_UNSPECIFIED);
@@ -232,7 +232,7 @@ TEST(FacadeFields, AReferenceVideoIsTheClipOfAnAdapter) {
                 absl::StrCat("--b\r\nContent-Disposition: form-data; name=prompt\r\n\r\nx\r\n",
                              part("reference_video", mp4), part("input_reference", png), "--b--"),
                 "multipart/form-data; boundary=b")),
-            SpecText(json));
+            SpecText(asked));
   const auto as_object = ask(
       absl::StrCat(R"({"prompt": "x", "reference_video": {"video_url": ")", url(mp4), R"("}})"));
   ASSERT_TRUE(as_object.ok()) << as_object.status();

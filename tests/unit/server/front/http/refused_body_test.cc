@@ -38,7 +38,7 @@ TEST(RefusedBody, AClientThatSendsItToTheEndReadsWhy) {
   DoorSite site(
       {}, std::make_unique<Authorizer>(*TokenTable::Parse(Sha256Hex("secret") + " lab user\n")));
   const std::string token = "Authorization: Bearer secret\r\n";
-  const std::string json = "Content-Type: application/json\r\n";
+  const std::string type = "Content-Type: application/json\r\n";
   struct Case {
     std::string path, fields, why;
     int64_t size;
@@ -47,9 +47,9 @@ TEST(RefusedBody, AClientThatSendsItToTheEndReadsWhy) {
            {kFiles, token, "413 Content Too Large", 65 * kMiB},
            {kFiles, token, "size_bytes", 40 * kMiB},
            {kFiles, "", "401 Unauthorized", 20 * kMiB},
-           {"/reel/v1/videos", token + json, "20971520 bytes, the limit is 5242880", 20 * kMiB},
+           {"/reel/v1/videos", token + type, "20971520 bytes, the limit is 5242880", 20 * kMiB},
            {"/reel/v1/videos", token, "BODY_TYPE", 20 * kMiB},
-           {"/v1/videos", token + json, "BODY_TOO_LARGE", 20 * kMiB},
+           {"/v1/videos", token + type, "BODY_TOO_LARGE", 20 * kMiB},
            {"/nowhere", "", "404 Not Found", 20 * kMiB}}) {
     const FileDescriptor socket = site.Connect();
     const std::string body(static_cast<size_t>(c.size), 'a');
