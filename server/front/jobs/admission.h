@@ -34,30 +34,30 @@ struct CheckedRequest {
   int64_t condition_bytes = 0;   // sent with it
   absl::Duration timeout;
 
-  // That would work on it at once.
+  // Number of devices that would work on it together.
   int devices() const { return kinds.empty() ? 1 : kinds.front().devices; }
-  // Its part of the backlog.
+  // Its share of the backlog.
   absl::Duration WorkerTime() const { return pool ? pool->typical_run : cost.p50(); }
 };
 
-// The load of the server now.
+// The server's current load.
 struct Load {
   bool draining = false;
   int queued = 0;
   absl::Duration backlog;         // WorkerTime, of queued and running jobs together
   Answered outlook;               // of the job that asks; in a fleet as if nothing waited
   int tenant_jobs = 0;            // queued or running, of the tenant that asks
-  absl::Duration tenant_backlog;  // predicted device time, of the same
+  absl::Duration tenant_backlog;  // predicted device time of those
   absl::Duration model_load;      // of the model that is asked for, where no worker has it
   bool guesses_load = false;      // as far as its size tells
   TenantBytes tenant_bytes;
-  double tenant_device_seconds = 0;  // in the last hour
+  double tenant_device_seconds = 0;  // used in the last hour
   DiskUsage disk;
   bool of_fleet = false;         // other servers may take what this one could not
   absl::Duration fleet_backlog;  // of all of them
   int fleet_devices = 0;         // 0: not known
 
-  // How long the job would wait.
+  // Predicted wait of the job.
   absl::Duration wait() const { return outlook.wait + model_load; }
 };
 
@@ -67,12 +67,12 @@ class Admission {
   Admission(const JobOptions& options, const WorkerRoster& roster, const CostModel& costs)
       : options_(options), roster_(roster), costs_(costs) {}
 
-  // Field rules, model and kernel plan: all violations at once.
+  // Checks fields, model and kernel plan, and returns all violations together.
   absl::StatusOr<CheckedRequest> CheckRequest(const NewJob& job, uint64_t fresh_seed) const;
-  // Quota, memory, deadline, queue, in that order. `jitter` is in 0.8..1.2.
+  // Checks quota, memory, deadline and queue, in this order. `jitter`: 0.8 to 1.2.
   absl::Status CheckLoad(const NewJob& job, const CheckedRequest& request, const Load& load,
                          const Quarantine& quarantine, absl::Duration now, double jitter) const;
-  // A configured profile becomes the built-in one and the variants that it stands for.
+  // Replaces a configured profile by its built-in base and its variants.
   void ExpandProfile(const model::KernelSelection& selection, Need& need) const;
   static void CheckConfiguredProfile(const std::string& base, const model::ModelCard& card,
                                      std::vector<model::FieldViolation>& out);
@@ -84,7 +84,7 @@ class Admission {
   absl::Duration Timeout(const NewJob& job, std::vector<model::FieldViolation>& out) const;
   void CheckWorker(const std::string& worker, std::vector<model::FieldViolation>& out) const;
   absl::Status CheckPlan(Need& need) const;
-  // The plan of what the request selects, or of the arm that it is given.
+  // Plans the kernels that the request selects, or those of its experiment's arm.
   absl::Status CheckKernels(const NewJob& job, uint64_t fresh_seed, const model::ModelCard& card,
                             CheckedRequest& checked, std::vector<model::FieldViolation>& out) const;
   absl::Status PlanFor(const model::ModelCard& card, CheckedRequest& checked,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that a log has and that are this server's to run, until it is told otherwise.
+// Jobs that the log assigns to this server, until it says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@
 
 namespace reel::front {
 
-// A job that its log says is this server's, as the scheduler knows it.
-// Confined to one thread. What it is given outlives it.
+// Makes a scheduler's job of a video that the log assigns to this server. Confined to one thread.
+// Arguments outlive it.
 class Revival {
  public:
   Revival(const DispatcherState& state, const DispatcherPorts& ports, const Admission& admission)
       : state_(state), ports_(ports), admission_(admission) {}
 
-  // Queued, with what is left of its time. Numbers of its log are above `after`. `condition_bytes`:
-  // of the files that came with it.
+  // Returns a queued job with its remaining time. Its log's numbers are above `after`.
+  // `condition_bytes`: size of its files.
   ActiveJob Revive(JobRow row, const Video& video, uint64_t after, int64_t condition_bytes) const;
 
  private:
-  // Of the first worker that could run it; empty: there is none.
+  // Where the first worker that could run it is; empty if there is none.
   std::string WhereOf(const Need& need) const;
   void Reserve(ActiveJob& job, const model::GenerationSpec& spec) const;
 
@@ -40,15 +40,14 @@ class Revival {
   const Admission& admission_;
 };
 
-// Numbers of an owner's log are above those of the owners before it.
+// Numbers reserved for each owner's log, so that they are above those of earlier owners.
 inline constexpr uint64_t kSequencesPerEpoch = 1'000'000;
 
 struct AdoptedJob {
   Video video;         // as it was admitted
-  uint32_t epoch = 1;  // by which it is this server's
+  uint32_t epoch = 1;  // of this server's claim
   int attempt = 1;     // above all that this server has made for it
-  // Bytes of the conditions of its spec, in their order; of a promotion the state that it begins
-  // from, alone.
+  // Bytes of its spec's conditions, in order; for a promotion only the state that it starts from.
   std::vector<MediaStore::Blob> conditions = {};
 };
 
@@ -64,15 +63,15 @@ class Adoption {
         progress_(progress),
         revival_(state, ports, admission) {}
 
-  // Takes the place of its reservation, if it has one. UNAVAILABLE while an earlier attempt of the
-  // same video still ends here.
+  // Replaces its reservation, if there is one. UNAVAILABLE while an earlier attempt of the video is
+  // still ending here.
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done);
-  // It is another's now: it stops, and nobody is told of an end. Of one whose end is decided the
-  // journal says the same.
+  // Another server has the video now: stops it without an end. If its end is decided already, the
+  // journal answers likewise.
   void Abandon(const std::string& id);
-  // Its end is wished for. `why`: DEADLINE_PASSED, OWNER_LEFT, or else CANCELLED_BY_OWNER.
+  // Ends the job on request. `why`: DEADLINE_PASSED, OWNER_LEFT, or else CANCELLED_BY_OWNER.
   void End(const std::string& id, const absl::Status& why);
-  // Abandons what no worker has; their ids.
+  // Abandons jobs that no worker has, and returns their ids.
   std::vector<std::string> AbandonUnsent();
 
  private:

@@ -17,7 +17,7 @@
 namespace reel::front {
 
 // Refuses shapes that crash workers: two losses within ten minutes block a shape for ten more.
-// Confined to one thread. Times are of the monotonic clock.
+// Confined to one thread. Times are monotonic.
 class Quarantine {
  public:
   static constexpr absl::Duration kWindow = absl::Minutes(10);
@@ -25,24 +25,24 @@ class Quarantine {
 
   // A worker was lost while it ran only this shape.
   void Blame(const WorkShape& shape, absl::Duration now);
-  // How long the shape is still refused; zero: it may run.
+  // How long the shape is still refused; zero if it may run.
   absl::Duration Left(const WorkShape& shape, absl::Duration now) const;
 
  private:
   std::map<std::string, std::vector<absl::Duration>> losses_;
 };
 
-// The workers that a job has lost so far.
+// Number of workers that were lost while they had the job.
 struct Losses {
-  int losses = 0;  // possibly its own fault
+  int losses = 0;  // possibly by its own fault
   int kills = 0;   // from outside
 };
 
-// The loss of the worker that had the job.
+// Loss of the worker that had the job.
 struct WorkerLoss {
   LossCause cause = LossCause::kExit;
   bool ran = false;        // the job may have run a step
-  bool ran_alone = false;  // and no other job did
+  bool ran_alone = false;  // no other job was there
 };
 
 struct Verdict {

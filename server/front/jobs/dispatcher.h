@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatcher's thread, and how others reach it: calls of a node and reports from workers are
-// posted to one inbox; only media go straight to the disk.
+// The dispatcher's thread and its inbox, which takes calls of a node and reports of workers. Only
+// media go straight to the disk.
 #pragma once
 
 #include <map>
@@ -16,50 +16,50 @@
 
 namespace reel::front {
 
-// Thread-safe. Answers come on its thread, with no lock held. What is unanswered when it is
-// destroyed stays unanswered.
+// Thread-safe. Callbacks run on its thread, with no lock held. Calls in progress at its destruction
+// get no answer.
 class Dispatcher final : public WorkerEvents {
  public:
-  // What it is given outlives it. Nothing runs before Start.
+  // Arguments outlive it. Nothing runs before Start.
   Dispatcher(const JobOptions& options, const DispatcherPorts& ports, EndJournal& journal,
              EndListener* listener = nullptr, FramesComparer* comparer = nullptr);
   ~Dispatcher() override;
 
-  // Takes up what the store has, then starts the thread. Call once, before anything below.
+  // Recovers from the store, then starts the thread. Call once, before anything below.
   absl::Status Start();
-  // Readiness falls at once, admission after `propagation`; running jobs finish or meet `limit`.
-  // `done` comes when no job needs this process any more. A second call means now.
+  // Ends readiness at once and admission after `propagation`; running jobs finish or are cut at
+  // `limit`. Calls `done` when no job needs this process any more. A second call hurries.
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
-  // The configuration has changed: what is new or different is loaded, what is gone is unloaded.
+  // Takes a changed configuration: loads new and changed models, unloads removed ones.
   void SetModels(std::vector<ModelSource> models);
-  // What requests may name from now on.
+  // Sets the adapters that requests may name.
   void SetAdapters(std::vector<RegisteredAdapter> adapters);
   // Reads the clock again, for tests that set it.
   void Poke();
-  // Blocks until everything that was posted so far is done.
+  // Blocks until everything posted so far has run.
   void Flush();
 
-  // For a log that is about to have the video: see Reservations.
+  // Called before the log has the video; see Reservations.
   void Reserve(NewJob job, Answer<Video> done);
   void DropReservation(const std::string& id);
-  // What the log says of its jobs: see Adoption.
-  // Thread-safe after Start: videos that the process before had adopted and no worker had begun.
+  // Follows the log; see Adoption. `never_begun`, thread-safe after Start: videos that the previous
+  // process had adopted and no worker had started.
   const std::set<std::string>& never_begun() const { return scheduler_.never_begun(); }
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done);
   void Abandon(const std::string& id);
   void EndAdopted(const std::string& id, const absl::Status& why);
   void AbandonUnsent(absl::AnyInvocable<void(std::vector<std::string>)> done);
-  // A model's card, serialised, of another server.
+  // Learns a serialised model card of another server.
   void LearnCard(std::string card);
-  // By model, what the devices of other servers have for it, serialised; all of it.
+  // Sets the serialised kernel lists of all other servers' devices, by model.
   void SetKernelsElsewhere(std::map<std::string, std::vector<std::string>> kernels);
-  // Whether there is room for a file that is sent ahead of a request.
+  // Checks whether there is room for an upload.
   void CheckFile(const std::string& tenant, int64_t bytes,
                  absl::AnyInvocable<void(absl::Status)> done);
-  // Bytes of the states that videos of the log have kept, by tenant.
+  // Sets the bytes of states that the log's videos keep, by tenant.
   void SetKeptStates(KeptStates states);
 
-  // As of JobService; of videos those alone that have ended here.
+  // As JobService; only videos that ended here.
   void Validate(NewJob job, Answer<Video> done);
   void Estimate(NewJob job, Answer<CostEstimate> done);
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
@@ -82,10 +82,10 @@ class Dispatcher final : public WorkerEvents {
   // WorkerEvents
   void WorkerChanged(const WorkerInfo& worker) override;
   void WorkerLost(const std::string& worker, LossCause cause) override;
-  // Waits, with media, while the disk queue is full.
+  // Blocks, for media, while the disk queue is full.
   void Report(WorkerReport report) override;
 
-  // The number of live jobs, for tests; answered on the dispatcher's thread.
+  // For tests: passes the number of live jobs to `done` on the dispatcher's thread.
   void NumActive(absl::AnyInvocable<void(size_t)> done);
 
  private:
@@ -94,7 +94,7 @@ class Dispatcher final : public WorkerEvents {
   void Append(const JobRef& ref, JobMedia media);
   void Loop();
 
-  // Shared with answers of the stores that arrive after this is destroyed.
+  // Shared with callbacks of the stores that run after this is destroyed.
   const std::shared_ptr<Inbox<Task>> inbox_;
   MediaStore& media_;
   std::vector<std::string> kernel_profiles_, lossy_kernel_profiles_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the dispatcher's thread knows: live jobs, workers, costs, what tenants have had.
+// State of the dispatcher's thread: live jobs, workers, costs, tenants' use.
 #pragma once
 
 #include <atomic>
@@ -45,19 +45,19 @@ struct DispatcherPorts {
   const VideoSerializer& serializer;
 };
 
-// Stored videos that are being removed, and the handles that callers hold of videos that may be: a
-// missing file of a removed video is no damage.
-// Confined to the dispatcher's thread. `replica` outlives it.
+// Stored videos that are being removed, and callers' handles of stored videos, so that a removed
+// video's missing file does not count as damage. Confined to the dispatcher's thread. `replica`
+// outlives it.
 class Removals {
  public:
   explicit Removals(const Replica& replica) : replica_(replica) {}
 
-  // A caller may read the file of this finished video from now on.
+  // Notes that a caller has a handle of this finished video.
   void Watch(const std::string& id, const std::shared_ptr<LoggedJob>& job);
-  // Before the file goes: handles that have not opened it yet answer NOT_FOUND. False: the video is
-  // being removed already.
+  // Called before the file is deleted: handles that have not opened it answer NOT_FOUND from now
+  // on. Returns false if the video is being removed already.
   bool Begin(const std::string& id);
-  // The row is gone, or the removal failed.
+  // The removal is done or has failed.
   void End(const std::string& id) { removing_.erase(id); }
   // NOT_FOUND while the video is being removed.
   absl::Status CheckStays(const std::string& id) const;
@@ -68,22 +68,22 @@ class Removals {
   const Replica& replica_;
   std::set<std::string> removing_;
   std::multimap<std::string, std::weak_ptr<LoggedJob>> handles_;
-  size_t drop_at_ = 1024;  // handles; twice as many as were held when unheld ones went last
+  size_t drop_at_ = 1024;  // handles; twice the number left by the last clean-up
 };
 
-// How far a drain has come. Confined to the dispatcher's thread, but for `begun`.
+// Progress of a drain. Confined to the dispatcher's thread, except `begun`.
 struct DrainState {
   std::atomic<bool> begun = false;
   bool closed = false;     // no new jobs, no new assignments
-  bool limit_met = false;  // running jobs have had their time
+  bool limit_met = false;  // running jobs had their time
 
-  // It is in its log, for the next process or for another server.
+  // Whether the drain leaves the job to the next process or another server.
   bool Leaves(const ActiveJob& job) const {
     return job.at_worker() ? limit_met : job.phase() == Phase::kQueued;
   }
 };
 
-// Confined to the dispatcher's thread, but for what says otherwise. Nothing in it calls a port.
+// Confined to the dispatcher's thread unless said otherwise. Calls no port.
 struct DispatcherState {
   // `post`: see OwnThread.
   DispatcherState(const JobOptions& job_options, const Clock& clock,
@@ -93,11 +93,11 @@ struct DispatcherState {
       share.SetWeight(tenant, of_tenant.weight);
     }
   }
-  // Members point at each other.
+  // Members refer to each other.
   DispatcherState(const DispatcherState&) = delete;
   DispatcherState& operator=(const DispatcherState&) = delete;
 
-  // What is planned from. Valid until any of it changes.
+  // The plan's input. Valid until any of it changes.
   State Now() const { return {jobs.Planned(), roster, costs, share, options}; }
 
   const JobOptions options;

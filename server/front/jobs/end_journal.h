@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of the log that takes the end of a job before it counts, since another server may
-// have taken the job over. It also has the state kept that a job leaves.
+// Interface of the log, which confirms a job's end before it counts, since another server may have
+// taken the job over. Also keeps the state that a job leaves.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,15 @@ namespace reel::front {
 class EndJournal {
  public:
   virtual ~EndJournal() = default;
-  // On the dispatcher's thread; it must not wait. `last_sequence`: of the log's final entry. A
-  // success is stored before. `done` comes on any thread, however long it takes. OK: the end
-  // counts. CANCELLED: the next process of this server tells it. Anything else: it does not count,
-  // since the job is no longer this server's.
+  // Called on the dispatcher's thread; must not block. `last_sequence`: of the final entry. A
+  // success is stored before. `done` runs on any thread, however late. OK: the end counts.
+  // CANCELLED: the next process of this server will report it. Anything else: the job is no longer
+  // this server's.
   virtual void End(const std::string& id, uint32_t epoch, const Video& video,
                    uint64_t last_sequence, absl::AnyInvocable<void(absl::Status)> done) = 0;
-  // Before End, likewise. OK: the state is kept, durably, as long as the video and no longer than
-  // it says. Otherwise, and where the video is no longer this server's, it is not.
+  // Called before End, in the same way. OK: the state is durable, for as long as the video and at
+  // most until its own expiry. Otherwise, or if the video is no longer this server's, it is not
+  // kept.
   virtual void KeepState(const std::string& id, uint32_t epoch, const Video& video,
                          std::shared_ptr<const StatePieces> state,
                          absl::AnyInvocable<void(absl::Status)> done) = 0;

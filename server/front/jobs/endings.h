@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends jobs. The end that is decided first stands, and is in the log before anybody sees it.
+// Ends jobs. The first decided end stands, and is in the log before anybody sees it.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@
 
 namespace reel::front {
 
-// The line of the log that says how a job ended and what it cost. Of the caller's words only a
-// request id and a trace id are in it, which are checked. No prompt, label or file name is, and of
-// an error only its reason.
+// Fields of the log line about a job's end and cost. Of the caller's input it has only the request
+// id and trace id, which are checked: no prompt, label or file name, and of an error only its
+// reason.
 std::vector<Field> EndFields(const Video& video);
 void LogEnd(const Video& video);
 
@@ -38,32 +38,32 @@ class Endings {
   // An error with the name and the steps of the job.
   static absl::Status ErrorOf(const ActiveJob& job, Reason reason, std::string_view message);
 
-  // `event`: kEnded, kFailed or kSpoiled. Does nothing when the end of the job is already decided.
+  // `event`: kEnded, kFailed or kSpoiled. Does nothing if the job's end is already decided.
   void Cancel(ActiveJob& job, Reason reason, std::string_view message);
   void Fail(ActiveJob& job, JobEvent event, absl::Status error);
   void FailByDeadline(ActiveJob& job, JobEvent event);
   // The media file is complete.
   void Succeed(ActiveJob& job, Video video, const MediaDigest& digest);
-  // It was this server's and is another's: all of it goes, and it is no end. Of one whose end is
-  // decided the journal says the same.
+  // Another server has the job now: drops everything without an end. If its end is decided already,
+  // the journal answers likewise.
   void Abandon(ActiveJob& job);
 
  private:
   void End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error);
-  // What an attempt that came to nothing has cost, and where its time went.
+  // Cost and times of an attempt without a result.
   model::RunStats Bill(const ActiveJob& job) const;
-  // The parts of a run that ends now.
+  // Completes the times of a run that ends now.
   void Close(const ActiveJob& job, model::RunStats& stats) const;
-  // The end is decided, and counts once the journal says so.
+  // Writes a decided end, which counts once the journal confirms it.
   void Write(ActiveJob& job, const Video& video, uint64_t sequence);
-  // A result is durable before the journal is asked.
+  // Makes a result durable before asking the journal.
   void StoreResult(ActiveJob& job, const RowSucceeded& event, const Video& video);
-  // It is another server's. No worker has it.
+  // Drops a job of another server that no worker has.
   void Forget(ActiveJob& job);
-  // The next process of this server ends it.
+  // Leaves the end to this server's next process.
   void Leave(ActiveJob& job);
   void OnEnded(ActiveJob& job, Video video, uint64_t sequence);
-  // The store could not take it: a success becomes a failure.
+  // Turns a success that could not be stored into a failure.
   void FailResult(ActiveJob& job, Video& video, const absl::Status& saved);
 
   DispatcherState& state_;
@@ -71,7 +71,7 @@ class Endings {
   JobRecords& records_;
   Slots& slots_;
   EndJournal& journal_;
-  EndListener* const listener_;  // may be missing
+  EndListener* const listener_;  // may be null
 };
 
 }  // namespace reel::front

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Experiments: the arm that a request gets, and the results since this process started.
+// Experiments: assigns requests to arms and collects results since this process started.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace reel::front {
 
-// Seconds that a step of a finished video took: the median of those that ran alone, after the
-// first, and whose operators were not timed. Nothing without such a step.
+// Median seconds of a finished video's steps that ran alone, without the first and those whose
+// operators were timed. nullopt without such a step.
 std::optional<double> SoloStepSeconds(const model::RunStats& stats);
 
 enum class ExperimentVerdict { kNotEnoughData, kNoDifference, kSecondFaster, kSecondSlower };
@@ -27,17 +27,17 @@ enum class ExperimentVerdict { kNotEnoughData, kNoDifference, kSecondFaster, kSe
 struct ExperimentShape {
   std::string model;
   int width = 0, height = 0, num_frames = 0;
-  std::vector<Moments> log_step;  // by arm, of the seconds of a step
+  std::vector<Moments> log_step;  // by arm, logarithm of seconds per step
   std::optional<Ratio> ratio;     // of the second arm to the first
   ExperimentVerdict verdict = ExperimentVerdict::kNotEnoughData;
 };
 
-// What shadow renders have shown (shadows/).
+// Results of shadow renders (shadows/).
 struct ShadowTally {
   int64_t identical = 0, differ = 0, given_up = 0, failed = 0;
-  Moments psnr_db;  // of those that differ, as what follows
+  Moments psnr_db;  // of those that differ, like the next fields
   double lowest_psnr_db = 0, lowest_ssim = 1;
-  Moments log_ratio;  // of a step's seconds, the second arm's to the first's, video by video
+  Moments log_ratio;  // logarithm of the second arm's seconds per step over the first's, by video
 };
 
 struct ExperimentReport {
@@ -53,17 +53,17 @@ struct ExperimentReport {
 // Thread-safe.
 class ExperimentBoard {
  public:
-  static constexpr int64_t kLeastVideos = 20;  // an arm, before anything is said
+  static constexpr int64_t kLeastVideos = 20;  // per arm, before a ratio is reported
   static constexpr size_t kMostShapes = 32;    // of an experiment; further ones are not looked at
 
   explicit ExperimentBoard(const std::vector<ExperimentOptions>& experiments);
 
-  // A video reached its end. One of no experiment is none of ours.
+  // Adds an ended video; ignores videos without an experiment.
   void Ended(const Video& video);
   void Shadowed(const ShadowResult& result);
   std::vector<ExperimentReport> Reports() const;
-  // Of a step of the second arm to one of the first, over all shapes that have enough videos.
-  // Nothing before there is one.
+  // Ratio of the second arm's step time to the first's, over all shapes with enough videos. nullopt
+  // before there is one.
   std::optional<Ratio> StepRatio(const std::string& experiment) const;
 
  private:
@@ -80,13 +80,13 @@ class ExperimentBoard {
 };
 
 struct ArmChoice {
-  std::string problem;  // of what the request asked for; empty: none
+  std::string problem;  // of the request's selection; empty if none
   bool drawn = false;   // it asked for nothing
 };
 
-// Writes experiment, arm and the arm's profile into `kernels` where the request takes part. One
-// that names an experiment does; of those that leave their kernels open the configured share. The
-// same `key` always has the same arm: request ids and retries keep theirs.
+// Writes experiment, arm and the arm's profile into `kernels` if the request takes part. It does if
+// it names an experiment, and by the configured share if it leaves its kernels open. The same `key`
+// always gets the same arm, so that retries keep theirs.
 ArmChoice ChooseArm(const std::vector<ExperimentOptions>& experiments, const std::string& model,
                     const std::string& key, model::KernelSelection& kernels);
 

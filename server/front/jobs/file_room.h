@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks whether the disk and the tenant's account have room.
+// Checks of free space on the disk and in the tenant's account.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace reel::front {
 
-// STORE_FULL.
+// Fails with STORE_FULL.
 absl::Status CheckDisk(const DiskUsage& disk);
-// For a file that is sent ahead of a request: TENANT_QUOTA, STORE_FULL.
+// For an upload. Fails with TENANT_QUOTA or STORE_FULL.
 absl::Status CheckFileRoom(const std::string& tenant, int64_t bytes, const TenantBytes& account,
                            const DiskUsage& disk);
 

@@ -14,16 +14,16 @@
 
 namespace reel::front {
 
-// A file's name is this and its SHA-256 (Sha256Hex).
+// A file's name is this prefix and its SHA-256 (Sha256Hex).
 inline constexpr std::string_view kFileNamePrefix = "files/";
 inline bool IsFileName(std::string_view name) {
   return name.starts_with(kFileNamePrefix) && IsSha256Hex(name.substr(kFileNamePrefix.size()));
 }
 
-// An upload that takes longer is given up.
+// Limit of an upload's duration.
 inline constexpr absl::Duration kLongestUpload = absl::Minutes(15);
 
-// As the caller may name it from then on.
+// What callers may name from then on.
 struct UploadedFile {
   std::string name;
   int64_t size_bytes = 0;
@@ -31,15 +31,15 @@ struct UploadedFile {
   absl::Time expire_time;
 };
 
-// One upload. Used by one thread at a time; each call waits for the answer to the one before.
-// Destroyed before the end it leaves nothing behind.
+// One upload. Used by one thread at a time; each call follows the answer to the previous one. If
+// destroyed before the end, it leaves nothing behind.
 class FileUpload {
  public:
   virtual ~FileUpload() = default;
-  // `done` comes on another thread, when the bytes are out of memory. An error is the end.
+  // Calls `done` on another thread once the bytes are out of memory. An error ends the upload.
   virtual void Append(std::string bytes, absl::AnyInvocable<void(absl::Status)> done) = 0;
-  // Stores the file, then calls `done` on another thread. `sha256`: that the caller expects; empty:
-  // none.
+  // Stores the file, then calls `done` on another thread. `sha256`: expected by the caller; may be
+  // empty.
   virtual void Finish(std::string sha256,
                       absl::AnyInvocable<void(absl::StatusOr<UploadedFile>)> done) = 0;
 };

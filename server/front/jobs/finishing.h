@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ends of a job's run at a worker: it has finished, has failed, or its worker is lost.
+// Handles the end of a job's run at a worker: success, failure, or loss of the worker.
 #pragma once
 
 #include <string>
@@ -15,9 +15,8 @@
 
 namespace reel::front {
 
-// Turns the last report of a worker into a success: counts what the job used, closes the file and
-// compares its size with the one reported.
-// Confined to the dispatcher's thread. What it is given outlives it.
+// Turns a worker's last report into a success: charges the job's use, closes the file and compares
+// its size with the report. Confined to the dispatcher's thread. Arguments outlive it.
 class Finishing {
  public:
   Finishing(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records, Slots& slots,
@@ -45,8 +44,8 @@ class Finishing {
   StateKeeping& states_;
 };
 
-// Restarts or fails jobs whose worker was lost or reported a failure.
-// Confined to the dispatcher's thread. What it is given outlives it.
+// Restarts or fails jobs whose worker was lost or reported a failure. Confined to the dispatcher's
+// thread. Arguments outlive it.
 class Recovery {
  public:
   Recovery(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records, Slots& slots,
@@ -62,11 +61,11 @@ class Recovery {
   void On(const WorkerReport& from, const JobFailed& failed);
 
  private:
-  // It ran out of memory: with the device for itself, or beside others.
+  // Called after an out of memory; `alone`: without other jobs on the device.
   void RaiseMemory(ActiveJob& job, bool alone);
   void LoseJob(ActiveJob& job, const WorkerLoss& loss);
   void Execute(ActiveJob& job, const Verdict& verdict, Reason restart_reason);
-  // `reason` is shown to its watchers. `alone`: from now on it needs a worker without other jobs.
+  // `reason` is shown to clients. `alone`: it needs a worker without other jobs from now on.
   void Restart(ActiveJob& job, std::string_view reason, bool alone);
 
   DispatcherState& state_;

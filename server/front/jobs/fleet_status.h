@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fleet that a server is part of, as that server sees it: for people, metrics and autoscalers.
-// Values.
+// Status of the fleet as one server sees it, for operators, metrics and autoscalers.
 #pragma once
 
 #include <array>
@@ -14,22 +13,22 @@
 
 namespace reel::front {
 
-// Why a video was given back to the fleet.
+// Why a video was released to the fleet.
 enum class ReleaseReason {
   kShutdown,
   kRestart,   // an earlier process of this node had it
   kLease,     // this node was paused, or cut off from the log, for too long
-  kDelivery,  // its result could not be brought into the store
+  kDelivery,  // its result could not be uploaded
   kUnfit,     // this node cannot render for now
   kNoRoom,    // its disk did not take the result
 };
 inline constexpr size_t kReleaseReasons = 6;
 
-// Why a server claims nothing for now.
+// Why a server claims nothing at the moment.
 enum class Unfit { kDisk, kName, kClock };
 inline constexpr size_t kUnfits = 3;
 
-// What was looked at, and what to do where it is not as it should be.
+// Result of one check, and how to mend a failure.
 struct FleetCheck {
   std::string name;
   bool ok = false;
@@ -40,7 +39,7 @@ struct FleetStatus {
   enum class NodeState {
     kServing,
     kDraining,
-    kSilent,  // may be taken over
+    kSilent,  // its videos may be taken over
     kLeft,    // silent after it had drained
   };
   struct Model {
@@ -51,48 +50,48 @@ struct FleetStatus {
     std::string name, address, build;
     NodeState state = NodeState::kServing;
     bool is_this = false;
-    absl::Duration since_beat;  // on this server's clock
+    absl::Duration since_beat;  // by this server's clock
     uint64_t behind = 0;        // messages of the log that it had not read when it beat last
     int devices = 0, claimed = 0, room = 0;
-    std::string unfit;  // why it claims nothing for now; empty: it claims
+    std::string unfit;  // why it claims nothing at the moment; empty if it claims
     std::vector<Model> models;
-    std::vector<std::string> prompt_keys;  // of which it has the keys, by name; the first encrypts
+    std::vector<std::string> prompt_keys;  // names of its keys; the first one encrypts
   };
-  // What waits for a model, and what is being rendered.
+  // Queued and running videos of a model.
   struct Backlog {
     int queued = 0, claimed = 0, ready_devices = 0;
-    double seconds = 0;  // of a device, for both; a guess until a video of the model has ended
+    double seconds = 0;  // device time of both; a guess until a video of the model has ended
   };
   struct Log {
     bool connected = false;
-    bool answers = false;  // there is a leader: it can be written
+    bool answers = false;  // there is a leader, so writes succeed
     bool ready = false;    // the view has been up to date
     uint64_t position = 0, newest = 0;
-    absl::Duration behind;  // how long what was known to be there has not been read
+    absl::Duration behind;  // how long the oldest known message has not been read
     int64_t holes = 0, rebuilds = 0;
     std::vector<std::string> versions;       // of the brokers that answered at the start, each once
     std::map<std::string, int64_t> voids;    // messages, by why they do not count
-    int64_t won = 0, lost = 0, unknown = 0;  // writes of this server
+    int64_t won = 0, lost = 0, unknown = 0;  // this server's writes
     int64_t refused = 0;                     // likewise: surely not stored
     size_t writing = 0;                      // that wait to be written
   };
-  // Results of this server on their way into the store.
+  // This server's uploads of results.
   struct Uploads {
     bool enabled = false, store_good = true;
     int waiting = 0, limit = 0;
     int64_t waiting_bytes = 0;
     int64_t stored = 0, given_up = 0, failed_tries = 0;
   };
-  // This server's clock against the brokers'.
+  // This server's clock compared with the brokers'.
   struct Clock {
-    std::optional<absl::Duration> skew;  // above zero: it is ahead; nullopt: theirs is not known
+    std::optional<absl::Duration> skew;  // positive if ahead; nullopt if theirs is not known
     absl::Duration limit;                // above it the server claims nothing
   };
-  // What this server did with videos of the fleet.
+  // This server's claims by outcome.
   struct Claims {
     int64_t won = 0, lost = 0;
     int64_t takeovers = 0;   // of those that it won: of a silent node's
-    int64_t superseded = 0;  // that another took over from it
+    int64_t superseded = 0;  // taken over by another server
     std::array<int64_t, kReleaseReasons> releases{};
   };
 
@@ -103,7 +102,7 @@ struct FleetStatus {
   Log log;
   Uploads uploads;
   Clock clock;
-  std::array<bool, kUnfits> unfit{};  // of this server, by why
+  std::array<bool, kUnfits> unfit{};  // of this server, by reason
   Claims claims;
 };
 

@@ -20,26 +20,26 @@
 
 namespace reel::front {
 
-// Woken when a job has something new. Wake is called on any thread with no lock of the job held,
-// sometimes without a change, and must not block.
+// Wake is called when a job has news, sometimes without any, on any thread with no lock of the job
+// held. It must not block.
 class JobListener {
  public:
   virtual ~JobListener() = default;
   virtual void Wake() = 0;
 };
 
-// Entries of the log. `accepted` and `finished` are about the whole video, which the job has: an
-// entry is copied for every message of every stream, so it does not carry one.
+// Entries of the log. `accepted` and `finished` concern the whole video, which readers take from
+// the job: entries are copied for every message of every stream.
 struct AcceptedEvent {};
 struct ProgressEvent {
   Progress progress;
 };
-using PreviewEvent = JobPreview;  // as its worker sent it
+using PreviewEvent = JobPreview;  // as the worker sent it
 struct RestartedEvent {
   std::string reason;
   int attempt = 1;
 };
-struct FinishedEvent {};  // of a success only: nothing changes the video any more
+struct FinishedEvent {};  // only for a success; the video is final
 
 struct LogEntry {
   uint64_t sequence = 0;
@@ -47,7 +47,7 @@ struct LogEntry {
   std::variant<AcceptedEvent, ProgressEvent, PreviewEvent, RestartedEvent, FinishedEvent> event;
 };
 
-// A piece of the file of one attempt.
+// A piece of one attempt's file.
 struct MediaPiece {
   int attempt = 1;
   int64_t offset = 0;
@@ -56,13 +56,12 @@ struct MediaPiece {
   bool pending = false;       // of an empty one: there is more, and it is on its way from elsewhere
 };
 
-// Thread-safe. Live jobs are fed by the dispatcher; one read back from the store is final from the
-// start.
+// Thread-safe. The dispatcher feeds live jobs; a job from the store is final from the start.
 class Job {
  public:
   virtual ~Job() = default;
 
-  // A copy of everything; for a stream's single message, ask for what it needs.
+  // A copy of everything; for single messages use the accessors below.
   virtual Video Snapshot() const = 0;
   virtual VideoState state() const = 0;
 
@@ -70,21 +69,20 @@ class Job {
   // last.
   virtual std::optional<LogEntry> NextEntry(uint64_t sequence) const = 0;
 
-  // The attempt under way or the last one.
+  // The current or last attempt.
   virtual int attempt() const = 0;
-  // Bytes readable now of the current attempt.
+  // Readable bytes of the current attempt's file.
   virtual int64_t media_size() const = 0;
   // Up to `max_bytes` of the current attempt's file from `offset` on, never past a fragment's end.
-  // Reads a local file, and never waits; what is `pending` a Wake will tell. OUT_OF_RANGE when the
-  // job is final and `offset` lies past the end; DATA_LOSS when the file is damaged.
+  // Reads a local file and does not block; a Wake follows a `pending` answer. OUT_OF_RANGE if the
+  // job is final and `offset` is past the end; DATA_LOSS if the file is damaged.
   virtual absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t max_bytes) const = 0;
 
-  // Held weakly; woken for as long as it exists.
+  // Holds `listener` weakly and wakes it for as long as it exists.
   virtual void Listen(std::weak_ptr<JobListener> listener) = 0;
 };
 
-// The listeners that a job wakes. It is a listener itself, so a job that stands in front of another
-// passes on its wakes.
+// The listeners of a job. A listener itself, so that a job in front of another passes on its wakes.
 // Thread-safe.
 class JobListeners final : public JobListener {
  public:
@@ -94,7 +92,7 @@ class JobListeners final : public JobListener {
     std::erase_if(listeners_, [](const auto& known) { return known.expired(); });
     listeners_.push_back(std::move(listener));
   }
-  // Wakes all that still exist, with no lock held.
+  // Wakes all existing listeners, with no lock held.
   void Wake() override {
     std::vector<std::shared_ptr<JobListener>> woken;
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of jobs/ for the metrics, counted at the end so that counts match latencies. Called on the
-// dispatcher's thread.
+// Interface for the metrics of jobs/. Jobs are counted at their end, so that counts match
+// latencies. Called on the dispatcher's thread.
 #pragma once
 
 #include <string>
@@ -16,23 +16,23 @@
 
 namespace reel::front {
 
-// Of a model that is served.
+// Gauges of a served model.
 struct ModelGauges {
   std::string_view name;
-  const model::ModelCard* card = nullptr;  // null: not known yet
+  const model::ModelCard* card = nullptr;  // null if not known yet
   bool ready = false;                      // on some worker
   double oldest_wait_seconds = 0;          // of the job that has waited longest; 0: none waits
 };
 
-// Of a tenant that may keep so many bytes.
+// Gauges of a tenant with a limit of bytes.
 struct TenantGauges {
   std::string_view name;
   int64_t stored_bytes = 0;
   int64_t limit_bytes = 0;
 };
 
-// What came of the state that a video was to keep. No room: in its tenant's bytes. Too large: above
-// `state.max_bytes`, or with others on their way above twice that.
+// What became of a state that a video was to keep. kNoRoom: its tenant's bytes are used up.
+// kTooLarge: above `state.max_bytes`, or together with others in flight above twice that.
 enum class StateEnd { kKept, kNoRoom, kTooLarge, kFailed };
 
 struct QueueGauges {
@@ -40,14 +40,14 @@ struct QueueGauges {
   int running = 0;
   double backlog_seconds = 0;
   double capacity_seconds = 0;
-  double device_capacity_seconds = 0;  // what each ready device adds to it
+  double device_capacity_seconds = 0;  // added by each ready device
   int64_t stored_bytes = 0;
   int64_t stored_limit_bytes = 0;
-  // Of kept states, in a fleet of all of it.
+  // Kept states; of the whole fleet, if there is one.
   int64_t state_bytes = 0;
   int64_t states = 0;
-  int64_t expired_states = 0;  // of videos that are kept longer
-  int64_t damaged_states = 0;  // found here so far
+  int64_t expired_states = 0;  // expired before their videos
+  int64_t damaged_states = 0;  // found by this process
   std::vector<TenantGauges> tenants;
   std::vector<ModelGauges> models;
 };
@@ -55,11 +55,10 @@ struct QueueGauges {
 class JobObserver {
  public:
   virtual ~JobObserver() = default;
-  // A job reached its end; `detached` tells the mode ("async" against "stream").
+  // A job has ended. `detached`: mode "async", else "stream".
   virtual void JobEnded(const Video& video, bool detached) = 0;
   virtual void StateEnded(StateEnd how) = 0;
-  // What a step of the experiment's second arm takes against one of the first, once it has enough
-  // videos, after each further one.
+  // Reports the ratio of the arms' step times, after each video once there are enough.
   virtual void StepsCompared(const std::string& experiment, const Ratio& ratio) = 0;
   virtual void ShadowEnded(const ShadowResult& result) = 0;
   virtual void JobRefused(const absl::Status& why, bool detached) = 0;
@@ -67,34 +66,34 @@ class JobObserver {
   virtual void JobRestarted() = 0;
   // A running job was parked for another.
   virtual void JobPreempted() = 0;
-  // From the request to the free slot.
+  // `took`: from the request to the free slot.
   virtual void CancelDone(absl::Duration took) = 0;
   virtual void Stepped(const std::string& worker, const StepSample& sample) = 0;
-  // Texts that a worker has read since it said so last.
+  // Texts that a worker encoded since its last report.
   virtual void PromptsRead(const model::PromptCounts& prompts) = 0;
-  // Adapters that a model has brought to its device since the worker said so last.
+  // Adapters that a model copied to its device since the worker's last report.
   virtual void AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) = 0;
-  // Memory that a worker's models hold, as its latest report says.
+  // Memory of a worker's models, by its latest report.
   virtual void WorkerHolds(const std::string& worker, const HeldBytes& held) = 0;
   virtual void WarmedUp(const std::string& worker, const reel::WarmedUp& video) = 0;
-  // A model serves on a worker, or has made way there for another one.
+  // A model was loaded on a worker, or unloaded there for another one.
   virtual void ModelLoaded(const std::string& worker) = 0;
   virtual void ModelPutOut(const std::string& worker) = 0;
   virtual void WorkerChanged(const WorkerInfo& worker) = 0;
   virtual void WorkerLost(const std::string& worker, LossCause cause) = 0;
   virtual void Gauges(const QueueGauges& gauges) = 0;
-  // What was said of the time left at a fifth of the way, and what it came to.
+  // The remaining time reported at a fifth of a run, and the actual one.
   virtual void TimeLeftChecked(absl::Duration told, absl::Duration actual) = 0;
   virtual void EnergyTaken(const std::string& worker, double joules) = 0;
   virtual void EstimateChecked(absl::Duration estimated, absl::Duration actual,
                                bool within_p90) = 0;
 };
 
-// Whoever wants to hear of ended jobs and of nothing else.
+// Interface for ended jobs only.
 class EndListener {
  public:
   virtual ~EndListener() = default;
-  // On the dispatcher's thread, after the metrics; it must not wait. `detached` as the metrics'.
+  // Called on the dispatcher's thread, after the metrics; must not block. `detached` as there.
   virtual void JobEnded(const Video& video, bool detached) = 0;
 };
 

@@ -18,7 +18,7 @@
 
 namespace reel::front {
 
-// The events of a stored job.
+// Events of a stored job.
 struct RowStarted {};
 struct RowRestarted {
   RestartRow restart;
@@ -27,21 +27,21 @@ struct RowSucceeded {
   absl::Time expire_time;
   int64_t media_bytes = 0;
   std::vector<int64_t> fragment_ends;
-  uint64_t sequence = 0;  // of the final entry
+  uint64_t sequence = 0;  // of the final log entry
   BlockSums block_sums;
 };
-// Any other end.
+// Any end but a success.
 struct RowFailed {
   VideoState state = VideoState::kFailed;
   absl::Time expire_time;
 };
 using RowEvent = std::variant<RowStarted, RowRestarted, RowSucceeded, RowFailed>;
 
-// What the event makes of its row. Pure: the same events in the same order give the same row.
+// Applies an event to its row. Pure: the same events in the same order give the same row.
 void Apply(const RowEvent& event, JobRow& row);
 
-// Confined to the dispatcher's thread; answers come on it, as events of their own. What it is given
-// outlives it.
+// Confined to the dispatcher's thread, on which callbacks run as events of their own. Arguments
+// outlive it.
 class JobRecords {
  public:
   using Done = JobStore::Done;
@@ -51,9 +51,9 @@ class JobRecords {
   JobRecords(DispatcherState& state, const DispatcherPorts& ports) : state_(state), ports_(ports) {}
 
   void Create(const ActiveJob& job, Done done);
-  // Applies the event to the job's row and writes the row, with the video of its log or, when the
-  // log will show it only after the write, with `video`. A success is durable before `done`, which
-  // may be null; the log of videos has all else.
+  // Applies the event to the job's row and writes it, with the job's video or, if that changes only
+  // after the write, with `video`. A success is durable before `done`, which may be null; the
+  // videos' log has everything else.
   void Record(ActiveJob& job, const RowEvent& event, Done done);
   void Record(ActiveJob& job, const RowEvent& event, const Video& video, Done done);
 
@@ -63,8 +63,8 @@ class JobRecords {
   void Remove(const std::string& id, Done done);
 
   void KeepCard(const model::ModelCard& card);
-  // Device time of the tenant, whatever became of its video: counted for the hour's limit, and kept
-  // so that a restart forgives nothing.
+  // Counts device time towards the tenant's hourly limit, whatever became of the video. Stored, so
+  // that it survives a restart.
   void Charge(const std::string& tenant, absl::Duration device_time);
 
   absl::StatusOr<Video> Read(const JobRow& row) const;

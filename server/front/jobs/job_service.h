@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service behind every door: everything that the API offers, in C++ values. Nothing here
-// blocks: answers come through callbacks on the dispatcher's thread, once what they say is stored
-// where it must be.
+// Interface of the service behind every door: the whole API in C++ values. Never blocks: callbacks
+// run on the dispatcher's thread, once what they report is stored.
 #pragma once
 
 #include <cstdint>
@@ -28,37 +27,37 @@
 
 namespace reel::front {
 
-// Why a call that a bound job depends on has ended.
+// Why a call that a job was bound to has ended.
 enum class LeaveReason {
   kCallerLeft,  // cancelled or disconnected
   kDeadline,    // the call's own deadline passed
-  kSlowReader,  // cut, since it took nothing for too long
+  kSlowReader,  // cut because it read nothing for too long
 };
 
 struct NewJob {
   std::string tenant;
-  model::GenerationSpec spec;  // as sent, with condition bytes
+  model::GenerationSpec spec;  // as sent, with the conditions' bytes
   std::string spec_sent;       // deterministic serialisation of the same: what request ids compare
   std::string request_id;      // UUID or empty
   Priority priority = Priority::kNormal;
-  std::optional<absl::Duration> timeout;  // nullopt: the server's default
+  std::optional<absl::Duration> timeout;  // nullopt for the server's default
   bool bound = false;                     // cancelled when the last bound call on it leaves
   int count = 1;                          // videos, with seeds that follow each other
   bool only_quoted = false;               // conditions may lack their bytes
   std::map<std::string, std::string> labels;
   std::string trace_id;
   CallerSpan caller_span;
-  // Set: the load of the fleet that it is for, which decides in place of this server's own.
+  // If set, the fleet's load decides about admission instead of this server's.
   struct FleetLoad {
     int queued = 0;
     int tenant_jobs = 0;
     absl::Duration backlog = {};         // of all that waits or runs, as far as bills tell
     int devices = 0;                     // that living servers have ready; 0: not known
     double tenant_device_seconds = 0;    // in the last hour, wherever they were billed
-    absl::Duration tenant_backlog = {};  // of what it has waiting or running
+    absl::Duration tenant_backlog = {};  // of its queued and running videos
   };
   std::optional<FleetLoad> fleet_load;
-  // Of the state that a promotion begins from, once its source is known.
+  // Size of the state that a promotion starts from, once its source is known.
   int64_t state_bytes = 0;
 };
 
@@ -67,11 +66,11 @@ struct CostEstimate {
   absl::Duration queue, run_p50, run_p90;
   int64_t peak_memory_bytes = 0;
   double device_seconds = 0;
-  absl::Status refusal;  // OK: admissible
+  absl::Status refusal;  // OK if it would be admitted
   int queue_position = 0;
   int64_t latent_tokens = 0;
-  absl::Duration model_load;  // in `queue`
-  // Of each kind of device where there are several, the one that it is quoted for first.
+  absl::Duration model_load;  // included in `queue`
+  // Estimate per kind of device if there are several; first the one of the quote.
   struct OnDevice {
     std::string device;  // "NVIDIA H200", "2 x NVIDIA H200"
     absl::Duration run_p50, run_p90;
@@ -83,8 +82,8 @@ struct CostEstimate {
 struct ListQuery {
   Reach reach;
   int page_size = 50;              // 1..200
-  std::vector<VideoState> states;  // empty: all
-  // Where the page before ended: its last video. Empty id: the first page.
+  std::vector<VideoState> states;  // empty for all
+  // The previous page's last video; empty id for the first page.
   absl::Time before_time = absl::InfiniteFuture();
   std::string before_id;
   // Only where ListsOldestFirst.
@@ -92,7 +91,7 @@ struct ListQuery {
 };
 
 struct ListPage {
-  std::vector<Video> videos;  // newest first, unless asked for otherwise
+  std::vector<Video> videos;  // newest first unless asked otherwise
   bool more = false;
 };
 
@@ -100,17 +99,17 @@ enum class ModelState { kLoading, kReady, kReplacing, kFailed, kUnloaded, kOnDem
 
 struct ServedModel {
   model::ModelCard card;
-  bool has_card = true;  // false: only its name is known
+  bool has_card = true;  // false if only its name is known
   bool is_default = false;
   bool ready = false;  // loaded somewhere
   ModelState state = ModelState::kLoading;
-  std::string problem;  // of the last load, where it failed
+  std::string problem;  // of the last load, if it failed
 };
 
-// After the largest number comes 0.
+// Wraps around to 0.
 inline uint64_t SeedAt(uint64_t first, int place) { return first + static_cast<uint64_t>(place); }
-// Of the videos that a call makes, the one at `place`, from 0: its id and its seed follow from the
-// first one's. Each was made a nanosecond after the one before it, so lists have them in order.
+// The video at `place`, from 0, of those that a call creates: its id and seed derive from the first
+// one's. Creation times differ by a nanosecond, so that lists keep the order.
 inline Video VideoAt(Video first, int place) {
   if (!first.id.empty()) first.id = OtherVideoId(first.id, place);
   first.create_time += absl::Nanoseconds(place);
@@ -134,17 +133,17 @@ class JobService {
  public:
   virtual ~JobService() = default;
 
-  // Admits and stores `count` jobs, all or none, or joins those that have its request id. A bound
-  // call on it is counted until Leave.
+  // Admits and stores `count` jobs, all or none, or joins those with the same request id. A bound
+  // call counts until Leave.
   virtual void CreateAll(NewJob job, Answer<Jobs> done) = 0;
-  // The first one.
+  // Creates one job.
   void Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
     CreateAll(std::move(job), [done = std::move(done)](absl::StatusOr<Jobs> made) mutable {
       if (!made.ok()) return done(made.status());
       done(std::move(made->front()));
     });
   }
-  // Every check of CreateAll; the video has the resolved spec of the first and no id.
+  // Makes all checks of CreateAll. The video has the resolved spec of the first one and no id.
   virtual void Validate(NewJob job, Answer<Video> done) = 0;
   // Fails only for an invalid spec.
   virtual void Estimate(NewJob job, Answer<CostEstimate> done) = 0;
@@ -158,25 +157,25 @@ class JobService {
   virtual void List(ListQuery query, Answer<ListPage> done) = 0;
   // Whether List honours `oldest_first`.
   virtual bool ListsOldestFirst() const { return false; }
-  // As it stood when the request was noted.
+  // `done` gets the video as it was when the request was noted.
   virtual void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) = 0;
   virtual void Delete(const Reach& reach, const std::string& id,
                       absl::AnyInvocable<void(absl::Status)> done) = 0;
 
-  // A file that requests will name, of so many bytes. Refused before any of them is taken.
+  // Begins the upload of a file of `size` bytes, which later requests can name. A refusal comes
+  // before any byte.
   virtual void BeginFile(const std::string& tenant, int64_t size,
                          Answer<std::unique_ptr<FileUpload>> done) = 0;
 
-  // A model of the configuration, anew where it is there already. Answered with how it stands then,
-  // before anything is loaded.
+  // Loads, or reloads, a configured model. Answers with its state before anything is loaded.
   virtual void LoadModel(const std::string& model, Answer<ServedModel> done) = 0;
-  // Videos that wait for it end.
+  // Ends videos that wait for the model.
   virtual void UnloadModel(const std::string& model, Answer<ServedModel> done) = 0;
 
-  // A worker that is out of service is started again. Answered with how it stood.
+  // Restarts a worker that is out of service. Answers with its previous state.
   virtual void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) = 0;
 
-  // The first part of this server's names of videos.
+  // First part of this server's video ids.
   virtual const std::string& ReplicaName() const = 0;
 
   // Thread-safe snapshots.
@@ -185,16 +184,16 @@ class JobService {
   // Jobs that a worker holds now.
   virtual int Running(const std::string& worker) const = 0;
   virtual std::vector<std::string> KernelProfiles() const = 0;
-  // Of these, those that trade accuracy for speed.
+  // Those profiles that trade accuracy for speed.
   virtual std::vector<std::string> LossyKernelProfiles() const = 0;
-  // What the configured experiments have shown, in their order.
+  // Results of the configured experiments, in their order.
   virtual std::vector<ExperimentReport> Experiments() const = 0;
-  // The fleet that this server is part of; nothing: it is alone.
+  // Status of the fleet; nullopt for a lone server.
   virtual std::optional<FleetStatus> Fleet() const { return std::nullopt; }
-  // Looks at what the fleet needs, for seconds; of a server that is alone at nothing.
+  // Checks what the fleet needs, which takes seconds; a lone server checks nothing.
   virtual void CheckFleet(Answer<std::vector<FleetCheck>> done) { done(std::vector<FleetCheck>()); }
   virtual bool draining() const = 0;
-  // True: a worker is ready and nothing is draining; what readiness and health report.
+  // Whether a worker is ready and nothing is draining, as readiness and health report.
   virtual bool admitting() const = 0;
 };
 

@@ -25,28 +25,27 @@
 
 namespace reel::front {
 
-// One live job as the dispatcher's thread knows it.
-// Times are of the monotonic clock.
+// A live job as the dispatcher's thread knows it. Times are monotonic.
 struct ActiveJob : PlannedJob {
   using PlannedJob::PlannedJob;
 
   std::shared_ptr<LoggedJob> log;
   JobRow row;             // as the store has it, but for what the plan knows; without the video
-  model::RunClock clock;  // at the worker as far as its reports tell, until it tells all
+  model::RunClock clock;  // at the worker, estimated from its reports until the final one
 
   absl::Duration first_media = absl::InfiniteDuration();
   absl::Duration stage_since, last_event;
-  std::optional<Outlook> told;  // when it was let in, until its log has it
-  // What was told of the time left when a fifth of it was done, and when.
+  std::optional<Outlook> told;  // at admission, until its log has it
+  // The remaining time reported at a fifth of the run, and when.
   struct TimeLeft {
     absl::Duration told, at;
   };
   std::optional<TimeLeft> time_left;
-  // Run time predicted at admission, or for the kind of device that it went to; zero: unknown.
+  // Run time predicted at admission, or for the kind of device that it went to; zero if unknown.
   absl::Duration expected, expected_p90;
 
-  int64_t condition_bytes = 0;  // files that were sent with it, or the state that it begins from
-  std::shared_ptr<StatePieces> state;  // what its worker has sent of the state that it leaves
+  int64_t condition_bytes = 0;         // of its files, or of the state that it starts from
+  std::shared_ptr<StatePieces> state;  // received pieces of the state that it leaves
   int64_t reserved_bytes = 0;          // of its tenant's quota, for its own file
 
   Losses losses;
@@ -55,34 +54,34 @@ struct ActiveJob : PlannedJob {
   bool told_start = false;  // its start was counted in the metrics
 };
 
-// Confined to one thread. Jobs stay where they are until they are removed.
+// Confined to one thread. Jobs keep their address until they are removed.
 class JobTable {
  public:
-  // Tells the clocks of jobs; outlives the table.
+  // `clock` outlives the table.
   explicit JobTable(const Clock& clock) : clock_(clock) {}
 
   ActiveJob& Add(ActiveJob job);
   void Remove(const std::string& id);
 
   ActiveJob* Find(const std::string& id);
-  // Reports of an attempt that is over are of no interest.
+  // Null if the attempt is over.
   ActiveJob* FindAttempt(const std::string& id, int attempt);
-  // A job that a caller may know of: within its reach, and in its log.
+  // The job, if it is within the caller's reach and in its log.
   ActiveJob* FindOf(const Reach& reach, const std::string& id);
-  // One that is known to be there.
+  // For a job that is known to exist.
   ActiveJob& Get(const std::string& id) { return jobs_.at(id); }
 
-  // nullopt: the event comes too late or too early, and nothing has changed.
+  // nullopt if the event does not apply in this phase; nothing changes then.
   std::optional<Release> Apply(ActiveJob& job, JobEvent event);
 
-  // Something else changed that decides who runs next or what a drain waits for.
+  // Marks another change that affects who runs next or what a drain waits for.
   void MarkChanged() { changed_ = true; }
-  // Whether anything has changed since it was asked last.
+  // Whether anything has changed since the last call.
   bool TakeChanged() { return std::exchange(changed_, false); }
   bool changed() const { return changed_; }
 
-  // All of them, ordered by their ids. As addresses in a row, since every decision walks through
-  // them several times.
+  // All jobs, ordered by id. A vector of pointers, since every decision walks through it several
+  // times.
   const std::vector<const ActiveJob*>& all() const { return all_; }
   std::vector<const PlannedJob*> Planned() const { return {all_.begin(), all_.end()}; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice whether a video keeps its state, made once, when it is requested. Pure.
+// Decides once, at the request, whether a video keeps its state. Pure.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace reel::front {
 
-// Fills in `keep_state`. A violation where it is asked for and never done.
+// Fills in `keep_state`; a violation if it is requested but configured to be off.
 void ChooseKeep(StateOptions::Keep keep, model::GenerationSpec& spec,
                 std::vector<model::FieldViolation>& out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load of the server now, for admission and for the metrics.
+// The server's current load, for admission and metrics.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ class LoadFigures {
       : state_(state), ports_(ports) {}
 
   Load Of(const std::string& tenant) const;
-  // With the outlook of this job.
+  // The load with the outlook for this job.
   Load For(const NewJob& job, const CheckedRequest& request) const;
-  // `capacity_seconds`: of all workers that are ready.
+  // `capacity_seconds`: of all ready workers.
   QueueGauges Gauges(double capacity_seconds) const;
 
  private:

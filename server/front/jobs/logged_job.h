@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one implementation of Job: an event log in memory and a cursor into the media file. A live
-// one is fed by the dispatcher's thread; one read back from the store is final from the start.
+// A Job of this server: an event log in memory and a media file. The dispatcher's thread feeds a
+// live one; one from the store is final from the start.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ namespace reel::front {
 // The error of a reader that asks for bytes behind the end of a file: OFFSET_PAST_END.
 absl::Status OffsetPastEnd(int64_t offset, int64_t size);
 
-// Thread-safe; what changes it is called on the dispatcher's thread alone. `media` outlives it.
+// Thread-safe; only the dispatcher's thread changes it. `media` outlives it.
 class LoggedJob final : public Job {
  public:
-  // A live job. Its numbers are above `after`, and above 1.
+  // A live job. Its entries' numbers are above `after`, and above 1.
   LoggedJob(Video video, uint64_t after, const MediaStore& media);
   // A final one.
   static std::shared_ptr<LoggedJob> FromStore(Video video, const JobRow& row,
@@ -41,19 +41,19 @@ class LoggedJob final : public Job {
 
   // Changes the snapshot without an entry.
   void Edit(absl::FunctionRef<void(Video&)> change);
-  // Replaces the progress before it unless that was to be kept. The fraction never falls.
+  // Replaces the previous progress unless that has `keep`. The fraction never decreases.
   void AddProgress(absl::Time now, Progress progress, bool keep);
-  // Replaces the preview before it.
+  // Replaces the previous preview.
   void AddPreview(absl::Time now, PreviewEvent preview);
   // The file of `attempt` is readable up to `size`.
   void GrowMedia(int attempt, int64_t size, bool fragment_end);
-  // A number for an entry that becomes durable before it is added.
+  // Reserves a number for an entry that is stored before it is added.
   uint64_t TakeSequence();
-  // Starts the attempt anew, with the media at 0.
+  // Starts a new attempt, with the media at 0.
   void AddRestart(const RestartRow& restart, absl::FunctionRef<void(Video&)> change);
-  // The stored file is about to go: a read that does not find it answers `why`.
+  // The stored file is about to be deleted: a read that does not find it returns `why`.
   void MarkRemoved(absl::Status why);
-  // Final. A success adds `finished` under `sequence`; anything else drops the media.
+  // Makes the job final. A success adds `finished` with `sequence`; anything else drops the media.
   void End(Video video, uint64_t sequence);
 
   std::vector<int64_t> fragment_ends() const;
@@ -70,14 +70,14 @@ class LoggedJob final : public Job {
   Video video_ ABSL_GUARDED_BY(mutex_);
   Entries entries_ ABSL_GUARDED_BY(mutex_);  // from 2 on
   uint64_t next_ ABSL_GUARDED_BY(mutex_) = 2;
-  uint64_t replaceable_ ABSL_GUARDED_BY(mutex_) = 0;  // the latest progress; 0: none
+  uint64_t replaceable_ ABSL_GUARDED_BY(mutex_) = 0;  // the latest progress; 0 if none
   uint64_t preview_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t media_size_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
-  BlockSums block_sums_ ABSL_GUARDED_BY(mutex_);  // of one read back
+  BlockSums block_sums_ ABSL_GUARDED_BY(mutex_);  // only for a job from the store
   mutable std::shared_ptr<const MediaReader> reader_ ABSL_GUARDED_BY(mutex_);
   mutable int reader_attempt_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::Status removed_ ABSL_GUARDED_BY(mutex_);  // not OK: why its file is missing
+  absl::Status removed_ ABSL_GUARDED_BY(mutex_);  // why its file is missing, if not OK
   JobListeners listeners_;
 };
 

@@ -7,8 +7,8 @@
 
 namespace reel::front {
 
-// video/mp4 with its codecs, as a player wants to be told: from the boxes `avcC` and `mp4a` among
-// the file's first bytes. Without codecs where there is no `avcC`.
+// video/mp4 with the codecs that players need to know, from the boxes `avcC` and `mp4a` in the
+// file's first bytes. Without codecs if there is no `avcC`.
 std::string MediaTypeOfBytes(std::string_view first_bytes);
 
 }  // namespace reel::front

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that come and go while the server runs: by the configuration, and by calls.
+// Loads and unloads models while the server runs, by configuration and by calls.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ class ModelChanges {
   ModelChanges(WorkerRoster& roster, WorkerPool& pool, JobTable& jobs, Endings& endings,
                const Clock& clock, std::vector<ModelSource> sources);
 
-  // Loads what is new or different, unloads what is gone. A model that a call has unloaded and that
-  // has not changed stays so.
+  // Loads new and changed models and unloads removed ones. An unchanged model that a call has
+  // unloaded stays unloaded.
   void SetSources(std::vector<ModelSource> sources);
-  // Of a model of the configuration, as JobService has it; else MODEL_NOT_FOUND.
+  // As JobService; MODEL_NOT_FOUND if the model is not configured.
   absl::StatusOr<ServedModel> Load(const std::string& model);
   absl::StatusOr<ServedModel> Unload(const std::string& model);
-  // One that is loaded on demand comes to a worker, or makes way there.
+  // Loads a model on demand on a worker, or unloads it there.
   void LoadOn(const std::string& worker, const std::string& model);
   void PutOut(const std::string& worker, const std::string& model);
-  // Ends jobs that wait for a model that will not come.
+  // Ends jobs whose model will not be loaded.
   void EndStranded();
 
  private:
@@ -49,7 +49,7 @@ class ModelChanges {
   Endings& endings_;
   const Clock& clock_;
   std::vector<ModelSource> sources_;
-  int64_t revision_ = 0;  // of the latest load that was sent
+  int64_t revision_ = 0;  // of the latest load command
 };
 
 }  // namespace reel::front

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings answers that come on another thread back to the dispatcher's thread.
+// Moves callbacks from other threads to the owner's thread.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace reel::front {
 class OwnThread {
  public:
   using Task = absl::AnyInvocable<void()>;
-  // `post` brings a task to the thread, from any other.
+  // `post` runs a task on the owner's thread and can be called on any.
   explicit OwnThread(std::function<void(Task)> post) : post_(std::move(post)) {}
 
-  // The result may be called on any thread; `then` runs on the dispatcher's, as an event of its
-  // own.
+  // The returned callback may be called on any thread; `then` runs on the owner's, as an event of
+  // its own.
   template <typename Arg, typename F>
   absl::AnyInvocable<void(Arg)> Here(F then) const {
     return [post = post_, then = std::move(then)](Arg arg) mutable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks for the plan and carries its actions out, until nothing follows from them: gives jobs their
-// workers, parks and resumes running ones.
+// Plans and carries out actions until there are none: assigns jobs to workers, parks and resumes
+// running ones.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@
 
 namespace reel::front {
 
-// What parked jobs may hold of a device's memory; beyond it, or when the device is nearly full, the
-// one that was parked first goes to the host's.
+// Limit of parked states in a device's memory. Beyond it, or if the device is nearly full, the
+// state parked first moves to the host.
 inline constexpr int64_t kParkedBytesOnDevice = int64_t{2} << 30;
 inline constexpr double kNearlyFull = 0.9;
 
-// Parks running jobs and resumes them, as the plan says, and bounds what their states hold.
-// Confined to the dispatcher's thread. What it is given outlives it.
+// Parks and resumes running jobs as planned, and limits the memory of their states. Confined to the
+// dispatcher's thread. Arguments outlive it.
 class Parking {
  public:
   Parking(JobTable& jobs, WorkerRoster& roster, Slots& slots, ProgressLog& progress,
           JobObserver& observer)
       : jobs_(jobs), roster_(roster), slots_(slots), progress_(progress), observer_(observer) {}
 
-  // Until `before` is decoded, or is gone.
+  // Parks until `before` is decoded or gone.
   void Park(const std::string& id, const std::string& before, bool to_host);
   void Resume(const std::string& id);
   void On(const WorkerReport& from, const JobParked& parked);
@@ -49,21 +49,21 @@ class Parking {
   JobObserver& observer_;
 };
 
-// Gives jobs their workers, as the plan says, and sends them there.
-// Confined to the dispatcher's thread. What it is given outlives it.
+// Assigns jobs to workers as planned and sends them. Confined to the dispatcher's thread. Arguments
+// outlive it.
 class Assigner {
  public:
   Assigner(DispatcherState& state, const DispatcherPorts& ports, Slots& slots, Endings& endings,
            StepLimits& limits)
       : state_(state), ports_(ports), slots_(slots), endings_(endings), limits_(limits) {}
 
-  // A queued job gets a slot.
+  // Gives a queued job a slot.
   void Take(const std::string& id, const std::string& worker);
-  // One that has a slot is sent to its worker.
+  // Sends a job with a slot to its worker.
   void Send(const std::string& id);
   void HoldBack(const std::string& id);
   void PutLast(const std::string& id) { slots_.PutLast(state_.jobs.Get(id)); }
-  // No worker will ever run it.
+  // Ends a job that no worker will ever run.
   void Refuse(const std::string& id);
 
  private:
@@ -89,7 +89,7 @@ class PlanRunner {
         observer_(observer),
         clock_(clock) {}
 
-  // `drains`: no worker is given a job any more.
+  // `drains`: assign no more jobs.
   void Run(bool drains);
 
  private:
@@ -108,7 +108,7 @@ class PlanRunner {
   ModelChanges& models_;
   JobObserver& observer_;
   const Clock& clock_;
-  std::vector<std::string> assigned_;  // in the run that is under way
+  std::vector<std::string> assigned_;  // in the current run
 };
 
 }  // namespace reel::front

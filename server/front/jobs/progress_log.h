@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the progress of jobs to their logs: what is done, what is left, and the work ahead of it.
+// Writes the progress of jobs to their logs: work done, work left, and work ahead of them.
 #pragma once
 
 #include "absl/time/time.h"
@@ -15,16 +15,16 @@ class ProgressLog {
  public:
   ProgressLog(WorkerRoster& roster, const Clock& clock);
 
-  // `position` in the queue; `ahead`: work that comes first. `keep`: later progress does not
-  // replace it.
+  // `position`: in the queue. `ahead`: work before the job. `keep`: later progress does not replace
+  // the entry.
   void Add(ActiveJob& job, bool keep, int position, absl::Duration ahead);
-  // Of a job that a worker has.
+  // For a job that a worker has.
   void AddAtWorker(ActiveJob& job, bool keep);
 
  private:
   struct AtWorker {
     absl::Duration ahead;
-    int jobs = 0;  // that go before it
+    int jobs = 0;  // before it
     bool parked = false;
   };
   AtWorker PlaceAtWorker(const ActiveJob& job);
@@ -33,15 +33,14 @@ class ProgressLog {
   const Clock& clock_;
 };
 
-// Writes progress for every live job that was silent too long, and for a queued job whose position
-// has changed.
-// Confined to the dispatcher's thread. What it is given outlives it.
+// Writes progress for live jobs without recent entries, and for queued jobs whose position has
+// changed. Confined to the dispatcher's thread. Arguments outlive it.
 class Heartbeats {
  public:
   Heartbeats(DispatcherState& state, ProgressLog& progress, const Clock& clock)
       : state_(state), progress_(progress), clock_(clock) {}
 
-  // How often Beat wants to be called.
+  // Interval of calls to Beat.
   absl::Duration period() const;
   void Beat();
 

@@ -15,7 +15,7 @@
 
 namespace reel::front {
 
-// The video that a request would become, without an id.
+// The video that a request would create, without an id.
 Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time wall);
 
 // Confined to the dispatcher's thread. What it is given outlives it.
@@ -24,12 +24,12 @@ class Quotes {
   Quotes(const Admission& admission, const LoadFigures& load, const Quarantine& quarantine,
          const WorkerRoster& roster, const Clock& clock);
 
-  // The rules of the fields, with a fresh seed for a request that has none.
+  // Checks the fields, and gives a request without a seed a fresh one.
   absl::StatusOr<CheckedRequest> Check(const NewJob& job);
-  // Whether the server can take it now, and when it would begin. Retries that it asks for are
-  // spread.
+  // Whether the server can take the request now, and when it would start. Spreads the retry times
+  // of refusals.
   absl::StatusOr<Outlook> CheckLoad(const NewJob& job, const CheckedRequest& request);
-  // Of the tenant's bytes, for the file of a request that CheckLoad has just let in.
+  // The tenant's bytes to reserve for the file of a request that passed CheckLoad.
   int64_t Reservation(const NewJob& job, const CheckedRequest& request) const;
 
   absl::StatusOr<Video> Validate(const NewJob& job);

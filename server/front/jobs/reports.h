@@ -13,7 +13,7 @@
 
 namespace reel::front {
 
-// What became of bytes that a worker sent.
+// Outcome of storing bytes that a worker sent.
 struct MediaGrowth {
   absl::StatusOr<int64_t> size;  // of the file now
   bool fragment_end = false;
@@ -39,15 +39,15 @@ class Reports {
   void On(const WorkerReport& from, const Stepped& stepped);
   void On(const WorkerReport& from, const JobProgress& progress);
   void On(const WorkerReport& from, JobPreview preview);
-  // The media store has taken what the worker sent, or could not.
+  // The media store has stored a worker's bytes, or failed to.
   void MediaAppended(const JobRef& ref, const MediaGrowth& growth);
 
  private:
-  // How fast the worker copies weights.
+  // Notes how fast the worker copies weights.
   void NoteLink(const std::string& worker, const std::string& model);
-  // How long it took, from the command on.
+  // Notes the duration of a load since its command.
   void NoteLoad(const std::string& worker, const ModelLoaded& loaded);
-  // Jobs that were taken up before any card of their model was known.
+  // Completes jobs that were taken up before their model's card was known.
   void ShapeWaiting(const model::ModelCard& card);
   void StartRun(ActiveJob& job);
   void NoteRun(const ActiveJob& job, HeldJob& held);

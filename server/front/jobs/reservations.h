@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that were let in and wait for their log: each video of one counts as a job until it is
+// Admitted requests whose videos are not in the log yet. Each video counts as a job until it is
 // adopted.
 #pragma once
 
@@ -18,19 +18,19 @@ class Reservations {
                StoredVideos& stored)
       : state_(state), ports_(ports), quotes_(quotes), stored_(stored) {}
 
-  // The first video as it is to be written; the others follow from it (VideoAt). Each counts under
-  // its id, until it is adopted or its reservation is dropped. All are let in, or none.
+  // Admits all videos of a request or none. Answers with the first one as it is to be written; the
+  // others derive from it (VideoAt). Each counts until it is adopted or its reservation is dropped.
   void Reserve(NewJob request, Answer<Video> done) {
     Reserve(std::move(request), false, std::move(done));
   }
   void Drop(const std::string& id);
-  // Likewise, and nothing stays reserved.
+  // Makes the same checks and reserves nothing.
   absl::StatusOr<Video> Validate(const NewJob& request);
   absl::StatusOr<CostEstimate> Estimate(const NewJob& request);
 
  private:
   void Reserve(NewJob request, bool reaped, Answer<Video> done);
-  // Each is judged with those before it in place.
+  // Checks each video with the earlier ones in place.
   absl::StatusOr<Video> ReserveAll(NewJob request);
   void Add(const NewJob& request, const CheckedRequest& checked, const Video& first, int place,
            const Outlook& told);

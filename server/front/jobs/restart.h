@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes up what an earlier process left: what it has learned, and files of videos that have ended.
-// Of a video that lived its row goes, since its log says whose it is; files that belong to no video
-// are moved away.
+// Recovers what an earlier process left: learned costs and files of ended videos. Deletes rows of
+// live videos, whose owner the log knows, and moves away files without a video.
 #pragma once
 
 #include <atomic>
@@ -19,7 +18,7 @@
 
 namespace reel::front {
 
-// Before anything else runs.
+// Runs before anything else.
 class RestartOfFront {
  public:
   RestartOfFront(DispatcherState& state, const DispatcherPorts& ports)
@@ -27,7 +26,7 @@ class RestartOfFront {
 
   // Blocks.
   absl::Status Recover();
-  // After it: videos of which no worker had begun any when the process ended.
+  // Valid after Recover: videos that no worker had started when the process ended.
   std::set<std::string> TakeNeverBegun() { return std::move(never_begun_); }
 
  private:
@@ -41,20 +40,20 @@ class RestartOfFront {
   std::set<std::string> never_begun_;
 };
 
-// Shutdown: readiness falls at once, admission ends a little later. Running jobs finish or are left
-// at the limit; what waits is left to its log.
-// Confined to the dispatcher's thread. What it is given outlives it.
+// Shuts down: ends readiness at once and admission a little later. Running jobs finish or are left
+// at the limit; waiting ones are left to the log. Confined to the dispatcher's thread. Arguments
+// outlive it.
 class Drain {
  public:
   Drain(DispatcherState& state, const Clock& clock) : state_(state), clock_(clock) {}
 
-  // A second call means now. Answer calls `done`.
+  // A second call hurries. Answer calls `done`.
   void Start(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
   // Called by the timers kCloseAdmission and kCutDrain.
   void CloseAdmission();
   void Cut();
 
-  // True when somebody waits for the drain and no job needs this process any more.
+  // Whether a drain was requested and no job needs this process any more.
   bool reached() const;
   void Answer();
 

@@ -34,21 +34,21 @@
 
 namespace reel::front {
 
-// Confined to one thread, but for Recover, which comes before it, draining() and fleet()'s
-// snapshots. Whoever calls an event calls Settle after it, before the next one.
+// Confined to one thread, except Recover, which runs before, draining() and fleet()'s snapshots.
+// Call Settle after each event.
 class Scheduler {
  public:
   using Task = OwnThread::Task;
-  // `post` brings a task to the scheduler's thread, from any other. `listener` may be missing, and
-  // `comparer`: then experiments have no shadow renders.
+  // `post` runs a task on the scheduler's thread and can be called on any. `listener` may be null;
+  // so may `comparer`, and experiments then have no shadow renders.
   Scheduler(const JobOptions& options, const DispatcherPorts& ports, EndJournal& journal,
             EndListener* listener, FramesComparer* comparer, std::function<void(Task)> post);
 
-  // Before anything else; blocks.
+  // Runs before anything else. Blocks.
   absl::Status Recover();
-  // Does what follows from what has changed: fills workers that have room, completes a drain.
+  // Acts on changes: assigns jobs to workers with room, completes a drain.
   void Settle();
-  // Runs the timers that are due. Returns the time until the next one.
+  // Runs due timers and returns the time until the next one.
   absl::Duration RunTimers();
   void SaveCosts();
 
@@ -82,10 +82,10 @@ class Scheduler {
     shadows_.GiveUp();
     return models_.Unload(model);
   }
-  // Into service again.
+  // Puts a worker back into service.
   absl::StatusOr<WorkerInfo> RestoreWorker(const std::string& worker);
 
-  // Events: what a log is about to have, and what it says.
+  // Events: reservations, and what the log says.
   void Reserve(NewJob job, Answer<Video> done);
   void DropReservation(const std::string& id) { reservations_.Drop(id); }
   void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
@@ -94,10 +94,10 @@ class Scheduler {
   void Abandon(const std::string& id) { adoption_.Abandon(id); }
   void EndAdopted(const std::string& id, const absl::Status& why) { adoption_.End(id, why); }
   std::vector<std::string> AbandonUnsent() { return adoption_.AbandonUnsent(); }
-  // Of a model that another server has.
+  // Card of another server's model.
   void LearnCard(const std::string& card);
   void SetKernelsElsewhere(const std::map<std::string, std::vector<std::string>>& kernels);
-  // Room for a file that is sent ahead of a request.
+  // Whether there is room for an upload.
   absl::Status CheckFile(const std::string& tenant, int64_t bytes) const;
   void SetKeptStates(KeptStates states) {
     state_.ledger.SetStates(std::move(states));
@@ -117,18 +117,18 @@ class Scheduler {
     reports_.MediaAppended(ref, growth);
   }
 
-  // Thread-safe: true from the start of a drain.
+  // Thread-safe. True from the start of a drain.
   bool draining() const { return state_.drain.begun; }
   const WorkerRoster& roster() const { return state_.roster; }
   const Replica& replica() const { return state_.replica; }
-  // Thread-safe after Recover: videos that no worker of the process before had begun.
+  // Thread-safe after Recover. Videos that no worker of the previous process had started.
   const std::set<std::string>& never_begun() const { return never_begun_; }
   // Thread-safe.
   std::vector<ExperimentReport> experiments() const { return state_.experiments.Reports(); }
   size_t num_active() const { return state_.jobs.size(); }
 
  private:
-  // What a worker can say, each with the class that it belongs to.
+  // Workers' reports, each passed to the class that handles it.
   void On(const WorkerReport& from, ModelLoaded& event) { reports_.On(from, event); }
   void On(const WorkerReport& from, ModelKnown& event) { reports_.On(from, event); }
   void On(const WorkerReport& from, ModelFailed& event) { reports_.On(from, event); }
@@ -137,10 +137,10 @@ class Scheduler {
   void On(const WorkerReport& from, JobPreview& event) { reports_.On(from, std::move(event)); }
   void On(const WorkerReport& from, JobFinished& event);
   void On(const WorkerReport& from, JobFailed& event);
-  void On(const WorkerReport&, KernelsListed&) {}  // WorkerChanged has told them
+  void On(const WorkerReport&, KernelsListed&) {}  // handled by WorkerChanged
   void On(const WorkerReport& from, JobParked& event) { parking_.On(from, event); }
   void On(const WorkerReport& from, JobState& event) { states_to_keep_.On(from, std::move(event)); }
-  void On(const WorkerReport&, JobMedia&) {}  // the disk takes it, then MediaAppended comes
+  void On(const WorkerReport&, JobMedia&) {}  // stored first; MediaAppended follows
 
   bool TakeChanged();
   void Fire(const Timer& timer);
@@ -152,7 +152,7 @@ class Scheduler {
   int64_t ticks_ = 0;
   bool gauges_stale_ = true;
 
-  // What changes it, each after those that it may call.
+  // Handlers, each after those that it calls.
   JobRecords records_;
   Slots slots_;
   StepLimits limits_;

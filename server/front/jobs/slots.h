@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots that jobs hold at workers, and what their tenants are charged for them in advance.
+// Slots of jobs at workers, and the advance charges of their tenants.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,14 @@
 
 namespace reel::front {
 
-// Limits of the time of a step, after which a worker counts as hung: ten times what its longest
-// piece is predicted to take.
-// Confined to the dispatcher's thread. What it is given outlives it.
+// Time limits of steps, after which a worker counts as hung: ten times the predicted time of its
+// longest piece. Confined to the dispatcher's thread. Arguments outlive it.
 class StepLimits {
  public:
   StepLimits(WorkerRoster& roster, const CostModel& costs, WorkerPool& pool)
       : roster_(roster), costs_(costs), pool_(pool) {}
 
-  // Call when the jobs that it holds, or their predictions, have changed.
+  // Call when the worker's jobs or their predictions have changed.
   void Renew(const std::string& worker);
 
  private:
@@ -39,29 +38,29 @@ class Slots {
   Slots(JobTable& jobs, WorkerRoster& roster, FairShare& share, WorkerPool& pool,
         JobObserver& observer, const Clock& clock);
 
-  // A queued job gets a slot.
+  // Gives a queued job a slot.
   void Take(ActiveJob& job, PlannedWorker& worker);
-  // Behind all that its worker holds.
+  // Moves the job behind all others at its worker.
   void PutLast(ActiveJob& job);
-  // Applies an event that takes the job from its worker, if it has one: releases its slot, and
-  // corrects the charge to what was used. False: the event does not apply and nothing has changed.
+  // Applies an event that takes the job from its worker, if it has one: releases the slot and
+  // corrects the charge to the actual use. Returns false if the event does not apply.
   bool Leave(ActiveJob& job, JobEvent event);
-  // The worker goes on without the job until it is resumed, when what it was parked for is over.
+  // Parks the job until it is resumed, after the job that it makes way for.
   void Park(ActiveJob& job, const std::string& parked_for, bool to_host);
   void Resume(ActiveJob& job);
-  // Out of the device's memory.
+  // Moves the state out of the device's memory.
   void MoveToHost(ActiveJob& job);
-  // Corrects the charge of a rendered job to what it used.
+  // Corrects the charge of a rendered job to its actual use.
   void Pay(ActiveJob& job, absl::Duration device_time) { Charge(job, device_time); }
 
-  // The worker is told to stop its shadow render, if it has one.
+  // Tells the worker to stop its shadow render, if it has one.
   void GiveUpShadow(PlannedWorker& worker);
-  // The worker reported the end of the job, which may be gone already.
+  // The worker reported the end of the job, which may have been removed already.
   void LetGo(const std::string& job, int attempt);
-  // The worker said that it will end, and for which job: it gets no further one, and what it holds
-  // is innocent.
+  // The worker announced its end and the job to blame: it gets no further job, and its other jobs
+  // are innocent.
   void MarkDying(const std::string& worker) { roster_.MarkDying(worker); }
-  // The worker is lost, and with it the jobs that it held.
+  // Removes a lost worker and returns the jobs that it held.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
 
  private:

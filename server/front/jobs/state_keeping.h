@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes in the states that jobs leave, and has them kept before their videos count as finished.
+// Receives the states that jobs leave and stores them before their videos count as finished.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@ class StateKeeping {
       : ports_(ports), total_(std::make_shared<StatePieces::Total>(0)) {}
 
   void On(const WorkerReport& from, JobState piece);
-  // The worker's last report of the job: what it has sent is all.
+  // Called with the worker's last report: all pieces have arrived.
   void End(ActiveJob& job, const JobFinished& finished);
-  // The file of the job is whole. `done` hears its video with the state that was kept; a notice
-  // tells why one was not.
+  // Called once the job's file is complete. `done` gets the video with its kept state, or with a
+  // notice why there is none.
   void Keep(const ActiveJob& job, Video video, absl::AnyInvocable<void(Video)> done);
 
  private:

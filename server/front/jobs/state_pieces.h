@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that a job leaves, as its worker sends it: in memory, within bounds of one state and of
-// all of them.
+// A job's state as its worker sends it: in memory, with limits for one state and for all together.
 #pragma once
 
 #include <atomic>
@@ -14,27 +13,28 @@
 
 namespace reel::front {
 
-// Filled by one thread, then read by any.
+// Filled by one thread, then readable by any.
 class StatePieces {
  public:
-  // Bytes of all states that are in memory.
+  // Bytes of all states in memory.
   using Total = std::atomic<int64_t>;
-  // `most`: of this one; all together hold twice as many.
+  // `most`: limit of this state; all together may hold twice as much.
   StatePieces(std::shared_ptr<Total> total, int64_t most) : total_(std::move(total)), most_(most) {}
   ~StatePieces() { Drop(); }
   StatePieces(const StatePieces&) = delete;
   StatePieces& operator=(const StatePieces&) = delete;
 
-  // A piece that is out of order or too much spoils the whole, whose bytes go at once.
+  // A piece that is out of order or exceeds a limit spoils the state, whose bytes are dropped at
+  // once.
   void Add(int64_t offset, std::string bytes);
-  // What its worker says that it has sent.
+  // Size and hash that the worker reports.
   void End(int64_t size, const std::string& sha256);
 
-  // Why it cannot be kept, as far as the sizes of its pieces tell.
+  // Why it cannot be kept, judged by the pieces' sizes.
   const absl::Status& status() const { return spoilt_; }
   int64_t size() const { return size_; }
   const std::string& sha256() const { return sha256_; }
-  // All of it. DATA_LOSS: it has another hash than was said.
+  // The whole state. DATA_LOSS: its hash differs from the reported one.
   absl::StatusOr<std::string> Join() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos that have ended here: found, listed, and removed, first the media, then the row.
+// Finds, lists and deletes videos that ended here; deletes the media first, then the row.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace reel::front {
 
-// Only what has ended is deleted.
+// The error for deleting a video that has not ended.
 absl::Status VideoNotFinal(const std::string& id);
 
 // Confined to the dispatcher's thread. What it is given outlives it.
@@ -22,7 +22,7 @@ class StoredVideos {
   StoredVideos(DispatcherState& state, const DispatcherPorts& ports, JobRecords& records)
       : state_(state), ports_(ports), records_(records) {}
 
-  // One that has not ended is found, too.
+  // Finds live videos as well.
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done);
   // The owner deletes a final video.

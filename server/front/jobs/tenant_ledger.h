@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device time and stored bytes of each tenant: the figures behind its quota.
+// Device time and stored bytes of each tenant, for its quotas.
 #pragma once
 
 #include <cstdint>
@@ -18,54 +18,54 @@
 
 namespace reel::front {
 
-// The account of a tenant's bytes. Pure.
+// Account of a tenant's bytes. Pure.
 struct TenantBytes {
   int64_t held = 0;      // finished videos, files, and the conditions of queued and running videos
-  int64_t reserved = 0;  // for the files of queued and running videos
+  int64_t reserved = 0;  // for files of queued and running videos
   int64_t allowed = 0;   // 0: any number
 
   bool limited() const { return allowed > 0; }
-  // Of a limited tenant; negative when more is there than is allowed now.
+  // For a tenant with a limit; negative if it holds more than is allowed now.
   int64_t room() const { return allowed - held - reserved; }
 };
 
-// What to reserve for such a file with `conditions` bytes beside it: what it may come to at most,
-// or what is left, since a doubt refuses nobody. nullopt: there is no room for what is likely.
+// Bytes to reserve for a file with `conditions` bytes beside it: its maximum, or the remaining room
+// if that is less. nullopt if there is no room for its likely size.
 std::optional<int64_t> ReservationFor(const OutputSize& output, int64_t conditions,
                                       const TenantBytes& tenant);
 
-// TENANT_QUOTA: how much is held, reserved and allowed. `video`: its name, or empty.
-// `of`: what needs them.
+// TENANT_QUOTA, with the held, reserved and allowed bytes. `video`: its name, or empty. `of`: what
+// needs the bytes.
 absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, int64_t needed,
                           const std::string& video, std::string_view of = "video");
 
-// Of kept states, all of them.
+// Totals of all kept states.
 struct KeptStates {
   std::map<std::string, int64_t> bytes;  // by tenant
   int64_t count = 0;
-  int64_t expired = 0;  // not counted above: of videos that are kept longer
-  int64_t damaged = 0;  // that could not be opened since the process began
-  // Of files that were sent ahead of requests, by tenant; in no figure above.
+  int64_t expired = 0;  // not counted above: expired before their videos
+  int64_t damaged = 0;  // could not be opened since the process started
+  // Bytes of uploaded files by tenant; not included above.
   std::map<std::string, int64_t> files = {};
 
   int64_t sum() const;
   friend bool operator==(const KeptStates&, const KeptStates&) = default;
 };
 
-// Confined to one thread. Times are of the monotonic clock.
+// Confined to one thread. Times are monotonic.
 class TenantLedger {
  public:
   void AddStored(const std::string& tenant, int64_t bytes) { stored_[tenant] += bytes; }
   void SetStates(KeptStates states) { states_ = std::move(states); }
-  // Of finished videos and their states, and of files that were sent ahead.
+  // Bytes of finished videos, their states, and uploaded files.
   int64_t stored(const std::string& tenant) const;
   const KeptStates& states() const { return states_; }
 
   void AddDeviceSeconds(const std::string& tenant, double seconds, absl::Duration now);
-  // In the last hour, to the minute.
+  // Used in the last hour, by whole minutes.
   double DeviceSecondsOfHour(const std::string& tenant, absl::Duration now) const;
-  // The tenant's last hour as text, a line "unix-minute seconds" each, and taken up again by a
-  // process whose monotonic clock begins anew. What cannot be read, or is of the future, is left.
+  // The tenant's last hour as lines "unix-minute seconds", and their recovery by a process with
+  // another monotonic clock. TakeUp skips unreadable and future lines.
   std::string Keep(const std::string& tenant, absl::Duration now, absl::Time wall) const;
   void TakeUp(const std::string& tenant, std::string_view kept, absl::Duration now,
               absl::Time wall);
@@ -73,7 +73,7 @@ class TenantLedger {
  private:
   std::map<std::string, int64_t> stored_;
   KeptStates states_;
-  // (minute, seconds), at most an hour of them.
+  // (minute, seconds), at most one hour.
   std::map<std::string, std::deque<std::pair<int64_t, double>>> used_;
 };
 
