@@ -37,6 +37,18 @@ std::string Replaced(std::string text, size_t index, const std::string& field) {
   return text;
 }
 
+// Replaces the path of all conditions together: a model may take none.
+std::string ReplacedWhole(std::string text, const std::string& field) {
+  constexpr std::string_view kPath = "spec.conditions";
+  for (size_t at = text.find(kPath); at != std::string::npos; at = text.find(kPath, at)) {
+    const size_t end = at + kPath.size();
+    const bool goes_on = end < text.size() && (text[end] == '[' || IsOfAPath(text[end]));
+    if (!goes_on) text.replace(at, kPath.size(), field);
+    at += goes_on ? kPath.size() : field.size();
+  }
+  return text;
+}
+
 }  // namespace
 
 ConditionFields FieldsOf(const v1::VideoSpec& spec) {
@@ -58,7 +70,7 @@ ConditionFields FieldsOf(const model::GenerationSpec& spec) {
 absl::Status AsSent(const absl::Status& error, const ConditionFields& fields) {
   if (error.ok() || fields.empty()) return error;
   return WithFieldNames(error, [&](std::string_view text) {
-    std::string named(text);
+    std::string named = ReplacedWhole(std::string(text), fields.front());
     for (size_t i = 0; i < fields.size(); ++i) named = Replaced(std::move(named), i, fields[i]);
     return named;
   });

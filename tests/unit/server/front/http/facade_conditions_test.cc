@@ -55,6 +55,12 @@ TEST(FacadeConditions, APictureAndAClipAreToldApart) {
   EXPECT_EQ(BodyOf(About("spec.conditions[1].file"), kBoth)["param"], "reference_video");
 }
 
+TEST(FacadeConditions, OfAModelThatTakesNoneTheFirstIsNamed) {
+  EXPECT_EQ(BodyOf(About("spec.conditions"), {"input_reference"})["param"], "input_reference");
+  EXPECT_EQ(BodyOf(About("spec.conditions"), kBoth)["param"], "input_reference");
+  EXPECT_EQ(BodyOf(About("spec.conditions"), kLoneClip)["param"], "reference_video");
+}
+
 TEST(FacadeConditions, AWorkersMessageNamesThemToo) {
   const absl::Status error = MakeError(
       Reason::kInvalidSpec, "A condition cannot be used: conditions[0] is broken. It ends early");
