@@ -49,6 +49,7 @@ SLOW_TESTS = {
     "samples_test": (40, "fifteen videos, of which five have thirty steps"),
     "ltx_golden_test": (40, "libtorch, tile by tile"),
     "ltx_pipeline_test": (40, "whole requests"),
+    "ltx2_refined_test": (120, "fifty cases, most of which render films of a tiny model"),
     "render_ltx_test": (30, "whole renders of a tiny model"),
     "restart_conformance_test": (30, "services that end in the middle of a video, under a sanitizer"),
 }
