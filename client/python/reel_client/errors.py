@@ -59,7 +59,11 @@ def error_of(failure: Any) -> ReelError:
             status.MergeFromString(value)
         elif key == "grpc-retry-pushback-ms":
             pushback = int(value) / 1000
-    error = ReelError(failure.code().name, failure.details() or "", status.details)
+    code, message = failure.code().name, failure.details() or ""
+    if code == "INTERNAL" and message == "Internal error from Core":
+        # What asyncio's gRPC says in place of an answer that comes while it still sends.
+        code, message = "UNAVAILABLE", "the server ended the call before all was sent, and gRPC lost what it said"
+    error = ReelError(code, message, status.details)
     if pushback is not None:
         error.retry_after = pushback
     return error
