@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/fit_model.h"
+#include "model/pass_work.h"
 
 namespace reel::model {
 namespace {
