@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/http/facade_conditions.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 #include "server/errors/error.h"
 #include "server/front/http/facade_files.h"
 
@@ -19,34 +20,40 @@ const char* FacadeFieldOf(bool is_reference) {
 
 bool IsOfAPath(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Replaces "conditions[INDEX]" with what belongs to its path on both sides.
-std::string Replaced(std::string text, size_t index, const std::string& field) {
-  constexpr std::string_view kBefore = "spec.";
-  const std::string path = absl::StrCat("conditions[", index, "]");
-  for (size_t at = text.find(path); at != std::string::npos; at = text.find(path, at)) {
-    size_t begin = at, end = at + path.size();
-    if (begin >= kBefore.size() && text.substr(begin - kBefore.size(), kBefore.size()) == kBefore) {
-      begin -= kBefore.size();
-    }
-    if (end + 1 < text.size() && text[end] == '.' && IsOfAPath(text[end + 1])) {
-      for (++end; end < text.size() && IsOfAPath(text[end]);) ++end;
-    }
-    text.replace(begin, end - begin, field);
-    at = begin + field.size();
+// Takes "[INDEX]" and the field of a condition behind it from the beginning of `rest`.
+bool ConsumeIndex(std::string_view& rest, size_t& index) {
+  const size_t end = rest.find(']');
+  if (!rest.starts_with('[') || end == std::string_view::npos) return false;
+  if (!absl::SimpleAtoi(absl::string_view(rest.data() + 1, end - 1), &index)) return false;
+  rest.remove_prefix(end + 1);
+  if (rest.size() > 1 && rest[0] == '.' && IsOfAPath(rest[1])) {
+    do rest.remove_prefix(1);
+    while (!rest.empty() && IsOfAPath(rest[0]));
   }
-  return text;
+  return true;
 }
 
-// Replaces the path of all conditions together: a model may take none.
-std::string ReplacedWhole(std::string text, const std::string& field) {
-  constexpr std::string_view kPath = "spec.conditions";
-  for (size_t at = text.find(kPath); at != std::string::npos; at = text.find(kPath, at)) {
-    const size_t end = at + kPath.size();
-    const bool goes_on = end < text.size() && (text[end] == '[' || IsOfAPath(text[end]));
-    if (!goes_on) text.replace(at, kPath.size(), field);
-    at += goes_on ? kPath.size() : field.size();
+// Replaces the paths of conditions: "conditions[1].file", with or without "spec." before it, and
+// "spec.conditions", which is about all of them and becomes the first one's field.
+std::string WithNames(std::string_view text, const ConditionFields& fields) {
+  constexpr std::string_view kSpec = "spec.", kConditions = "conditions";
+  std::string named;
+  size_t copied = 0;
+  for (size_t at = text.find(kConditions); at != std::string_view::npos;
+       at = text.find(kConditions, std::max(at + 1, copied))) {
+    const bool has_spec = text.substr(copied, at - copied).ends_with(kSpec);
+    std::string_view rest = text.substr(at + kConditions.size());
+    size_t index = 0;
+    if (!ConsumeIndex(rest, index)) {
+      const bool goes_on = !rest.empty() && (rest[0] == '[' || IsOfAPath(rest[0]));
+      if (!has_spec || goes_on) continue;
+    }
+    if (index >= fields.size()) continue;
+    named += text.substr(copied, at - (has_spec ? kSpec.size() : 0) - copied);
+    named += fields[index];
+    copied = text.size() - rest.size();
   }
-  return text;
+  return named += text.substr(copied);
 }
 
 }  // namespace
@@ -69,11 +76,7 @@ ConditionFields FieldsOf(const model::GenerationSpec& spec) {
 
 absl::Status AsSent(const absl::Status& error, const ConditionFields& fields) {
   if (error.ok() || fields.empty()) return error;
-  return WithFieldNames(error, [&](std::string_view text) {
-    std::string named = ReplacedWhole(std::string(text), fields.front());
-    for (size_t i = 0; i < fields.size(); ++i) named = Replaced(std::move(named), i, fields[i]);
-    return named;
-  });
+  return WithFieldNames(error, [&](std::string_view text) { return WithNames(text, fields); });
 }
 
 }  // namespace reel::front

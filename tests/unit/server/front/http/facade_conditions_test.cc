@@ -69,6 +69,17 @@ TEST(FacadeConditions, AWorkersMessageNamesThemToo) {
   EXPECT_EQ(BodyOf(error, {})["message"], std::string(error.message()));
 }
 
+TEST(FacadeConditions, AreNamedWhereverTheyStandInAText) {
+  const auto named = [](const std::string& text) {
+    return std::string(AsSent(absl::InternalError(text), kBoth).message());
+  };
+  EXPECT_EQ(named("conditions[0] and spec.conditions[1].file. Then conditions"),
+            "input_reference and reference_video. Then conditions");
+  EXPECT_EQ(named("conditions[0].spec.conditions[1]"), "input_reference.reference_video");
+  EXPECT_EQ(named("conditions[1].conditions[0]"), "reference_video[0]");
+  EXPECT_EQ(named("spec.conditions[x] spec.conditions_2"), "spec.conditions[x] spec.conditions_2");
+}
+
 TEST(FacadeConditions, OtherFieldsAndReasonsStayAsTheyAre) {
   const json error = BodyOf(About("spec.frame_rate"), kBoth);
   EXPECT_EQ(error["param"], "fps");
