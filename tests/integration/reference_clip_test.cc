@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -49,6 +48,23 @@ class ReferenceClip : public ::testing::Test {
     absl::StrAppend(&config, "models { name: 'tiny' path: '", model_.path(),
                     "' dtype: 'fp32' adapter_ranks: 32 }");
     return {config, {}, "", true};
+  }
+  ServerSetup WithFacade() const {
+    ServerSetup setup = Setup();
+    setup.flags.emplace_back("--http=127.0.0.1:0");
+    return setup;
+  }
+  // Spec() by the facade's fields, which cannot say max_text_tokens.
+  static v1::VideoSpec FacadeSpec() {
+    v1::VideoSpec spec = Spec();
+    spec.clear_max_text_tokens();
+    return spec;
+  }
+  static httplib::MultipartFormDataItems FacadeForm() {
+    return {{"prompt", "a red fox", "", ""},      {"size", "128x64", "", ""},
+            {"num_frames", "17", "", ""},         {"fps", "25", "", ""},
+            {"num_inference_steps", "2", "", ""}, {"seed", "7", "", ""},
+            {"loras", "[\"pose\"]", "", ""}};
   }
   static v1::VideoSpec Spec(const std::string& adapter = "") {
     v1::VideoSpec spec;
@@ -141,27 +157,15 @@ TEST_F(ReferenceClip, MakesTheVideoThatReelRenderMakes) {
 }
 
 TEST_F(ReferenceClip, ComesThroughTheFacadeAsAFileOfItsForm) {
-  ServerSetup setup = Setup();
-  setup.flags.emplace_back("--http=127.0.0.1:0");
-  ReelServer server(setup);
+  ReelServer server(WithFacade());
   Calls calls(server.Connect());
-  v1::VideoSpec spec = Spec();
-  spec.clear_max_text_tokens();
+  v1::VideoSpec spec = FacadeSpec();
   const std::string clip = calls.Generate(spec).file;
   spec.add_adapters()->set_name("pose");
   const StreamResult made = calls.Generate(With(spec, clip));
   ASSERT_TRUE(made.is_finished) << made.status.error_message();
   httplib::Client client = ClientOf(server.http_address());
-  httplib::MultipartFormDataItems form;
-  for (const auto& [name, value] : std::map<std::string, std::string>{{"prompt", "a red fox"},
-                                                                      {"size", "128x64"},
-                                                                      {"num_frames", "17"},
-                                                                      {"fps", "25"},
-                                                                      {"num_inference_steps", "2"},
-                                                                      {"seed", "7"},
-                                                                      {"loras", "[\"pose\"]"}}) {
-    form.push_back({name, value, "", ""});
-  }
+  httplib::MultipartFormDataItems form = FacadeForm();
   const auto without = client.Post("/v1/videos/sync", form);
   ASSERT_TRUE(without);
   EXPECT_THAT(without->body, HasSubstr("ADAPTER_WANTS_REFERENCE"));
@@ -173,22 +177,14 @@ TEST_F(ReferenceClip, ComesThroughTheFacadeAsAFileOfItsForm) {
 }
 
 TEST_F(ReferenceClip, IsNamedByTheFacadeWhereItAloneIsWrong) {
-  ServerSetup setup = Setup();
-  setup.flags.emplace_back("--http=127.0.0.1:0");
-  ReelServer server(setup);
+  ReelServer server(WithFacade());
   Calls calls(server.Connect());
-  v1::VideoSpec spec = Spec();
-  spec.clear_max_text_tokens();
+  v1::VideoSpec spec = FacadeSpec();
   const std::string clip = calls.Generate(spec).file;
   httplib::Client client = ClientOf(server.http_address());
   const auto refusal = [&](const httplib::MultipartFormData& file) {
-    httplib::MultipartFormDataItems form = {{"prompt", "a red fox", "", ""},
-                                            {"size", "128x64", "", ""},
-                                            {"num_frames", "17", "", ""},
-                                            {"fps", "25", "", ""},
-                                            {"num_inference_steps", "2", "", ""},
-                                            {"loras", "[\"pose\"]", "", ""},
-                                            file};
+    httplib::MultipartFormDataItems form = FacadeForm();
+    form.push_back(file);
     const auto reply = client.Post("/v1/videos/sync", form);
     EXPECT_TRUE(reply);
     EXPECT_EQ(reply->status / 100, 4) << reply->body.substr(0, 500);
