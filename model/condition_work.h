@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work that a request's pictures and clips add to that of its passes, as far as it takes
-// memory. Clips count with all frames that they may have: how many they have is known to their
-// decoder alone.
+// Work of a request's pictures and clips that takes device memory. A clip counts with the most
+// frames that fit the video, since only its decoder knows how many it has.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +11,9 @@
 namespace reel::model {
 
 struct ConditionWork {
-  int64_t pixels = 0;            // of all frames that an encoder has at a time; the most
-  int64_t added_tokens = 0;      // to the largest pass, by pictures and clips inside the video
-  int64_t upsampled_tokens = 0;  // of a refined clip, all windows together
+  int64_t pixels = 0;            // in all frames of the largest encoder call
+  int64_t added_tokens = 0;      // of pictures and clips inside the video, in the largest pass
+  int64_t upsampled_tokens = 0;  // of a refined clip, over all windows
 
   friend bool operator==(const ConditionWork&, const ConditionWork&) = default;
 };

@@ -52,11 +52,11 @@ struct SoundFormat {
 struct SamplesView {
   SoundFormat format;
   absl::Span<const float> interleaved;
-  bool is_last = true;  // no more sound comes
+  bool is_last = true;  // this is the last part
 };
 
-// A frame comes behind its sound, and behind so many samples more of each channel, unless there are
-// no more: files carry sound ahead of pictures.
+// A frame is pushed after the samples up to its end and this many more per channel, or after the
+// last part: files carry sound ahead of pictures.
 inline constexpr int64_t kSoundAhead = 4 * 1024;
 
 struct RgbImage {
@@ -75,8 +75,8 @@ class FrameSink {
   virtual absl::Status Push(const FramesView& frames) = 0;
   // False: the model makes no sound, and PushSamples is not called.
   virtual bool TakesSound() const { return false; }
-  // The next part of the video's sound, the first one before the first frame; copies. Silence
-  // follows sound that is shorter than the pictures; longer sound is cut.
+  // Takes a copy of the next part of the video's sound; the first part precedes the first frame.
+  // Sound that is shorter than the pictures is padded with silence, longer sound is cut.
   virtual absl::Status PushSamples(const SamplesView& samples) {
     (void)samples;
     return absl::UnimplementedError("This sink takes no sound");

@@ -126,7 +126,7 @@ DecodeTime DecodeTimeOf(const GenerationSpec& resolved, const ModelCard& card) {
 
 int64_t PeakMemoryOf(const MemoryCosts& costs, const MemoryWork& work) {
   int64_t tokens = 0, rows = 0, upsampled = work.conditions.upsampled_tokens;
-  // What conditions add to the largest pass they add to smaller ones in proportion.
+  // Conditions add tokens to smaller passes in proportion to their size.
   const int64_t largest = std::max<int64_t>(LargestOf(work.passes).tokens, 1);
   for (const PassWork& pass : work.passes) {
     const int64_t all = pass.tokens + work.conditions.added_tokens * pass.tokens / largest;

@@ -58,18 +58,18 @@ int64_t RowsTaken(int64_t rows, int64_t fill_rows);
 enum class DecodeTime { kBehindSteps, kBetweenSteps };
 DecodeTime DecodeTimeOf(const GenerationSpec& resolved, const ModelCard& card);
 
-// The work of a job that takes memory: its passes, at least one, and what lies around them.
+// Work of a job that takes device memory: its passes, at least one, its conditions and its decode.
 struct MemoryWork {
   std::vector<PassWork> passes;
-  int64_t clip_pixels = 0;  // of all frames that are decoded
+  int64_t clip_pixels = 0;  // in all decoded frames
   DecodeTime decoded = DecodeTime::kBehindSteps;
   ConditionWork conditions = {};
 };
 
-// The peak of device memory by these costs. Encoder, latent upsampler, steps and decoder take
-// turns, unless frames are decoded between steps.
+// Peak device memory by these costs. Encoder, latent upsampler, steps and decoder run one after the
+// other, unless frames are decoded between steps.
 int64_t PeakMemoryOf(const MemoryCosts& costs, const MemoryWork& work);
-// The same of a request, by its card.
+// Peak device memory of a request, by its model's card.
 int64_t PeakMemoryOf(const GenerationSpec& resolved, const ModelCard& card);
 
 // The shortest side of a video, in pixels, with which every pass of this preset has the model's

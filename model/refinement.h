@@ -15,8 +15,8 @@
 
 namespace reel::model {
 
-// The autoencoder takes about five seconds at a time, behind so many latents that are encoded again
-// and dropped: it looks back.
+// The autoencoder encodes about five seconds at a time. It depends on earlier frames, so each piece
+// begins with latents that are encoded again and dropped.
 inline constexpr int64_t kPieceLatents = 16, kLatentsBefore = 4;
 
 // Null: the request refines none.

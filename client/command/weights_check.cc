@@ -52,8 +52,8 @@ std::string Size(int64_t bytes) {
   return absl::StrFormat("%.1f GB", static_cast<double>(bytes) / 1e9);
 }
 
-// "each step copies 8.1 GB to the device: 324 ms at 25 GB/s". No device is looked at: the speed is
-// that of a usual link, where a server measures its own.
+// "each step copies 8.1 GB to the device: 324 ms at 25 GB/s". Assumes a usual link; a server
+// measures its own.
 std::string Copies(const char* what, int64_t bytes) {
   constexpr double kBytesPerSecond = 25e9;  // PCIe 4 with 16 lanes
   return absl::StrCat(what, " copies ", Size(bytes), " to the device: ",

@@ -23,7 +23,7 @@ std::string MemoryOf(const v1::Worker& worker) {
   return text;
 }
 
-// From the host's memory; a CPU has no such link.
+// Speed of copies from the host's memory to the device; "-" for a CPU.
 std::string LinkOf(const v1::Worker& worker) {
   if (worker.copy_bytes_per_second() == 0) return "-";
   return absl::StrCat(HumanBytes(worker.copy_bytes_per_second()), "/s");

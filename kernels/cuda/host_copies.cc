@@ -8,8 +8,8 @@
 namespace reel::kernels {
 namespace {
 
-// Page-locking takes longer than the copies, and the device may be nearly full: a copy goes through
-// buffers of this size, again and again.
+// Size of the buffers, which each copy uses several times: page-locking takes longer than copying,
+// and the device may be nearly full.
 constexpr int64_t kPieceBytes = int64_t{64} << 20;
 
 // The buffers, the stream and the two events of a measurement.

@@ -9,8 +9,8 @@
 
 namespace reel::kernels {
 
-// Copies 256 MiB of page-locked memory to the device three times, and returns the median in bytes a
-// second. Takes 128 MiB meanwhile, half of it on the device. INTERNAL if that fails.
+// Copies 256 MiB of page-locked memory to the device three times and returns the median speed in
+// bytes per second. Uses buffers of 64 MiB on the host and on the device. INTERNAL if CUDA fails.
 absl::StatusOr<int64_t> MeasureCopySpeed(const CudaLibraryTable& library, int device);
 
 }  // namespace reel::kernels

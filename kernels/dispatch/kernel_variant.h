@@ -71,8 +71,7 @@ struct CudaLibraryTable {
   int32_t (*zeros_as_kernels)(void* graph, int32_t* replaced);
   // Writes a rank's tokens to the memory of all ranks (rank_give_layout.h), on `stream`.
   int32_t (*give_to_ranks)(const RankGive& give, void* stream);
-  // Copies so many bytes of page-locked memory to the device, `count` times, each of which it
-  // times.
+  // Copies `bytes` bytes of page-locked memory to the device `count` times, and times each copy.
   int32_t (*time_copies)(int32_t device, int64_t bytes, int32_t count, int64_t* nanoseconds);
 };
 inline constexpr int32_t kCudaLibraryVersion = 5;

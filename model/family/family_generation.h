@@ -35,11 +35,11 @@ class FamilyGeneration : public Generation {
   // Steps of the current pass, and of all later passes.
   virtual PassSteps pass() const = 0;
   virtual int later_steps() const { return 0; }
-  // How many of the first latents no remaining step changes: StartDecode's source may take these
-  // before the last step. No more than those whose sound stays (kSoundAhead in frame_sink.h).
+  // Number of leading latents that no later step changes, which StartDecode's source may take
+  // before the last step. Limited to those whose sound is final too (kSoundAhead in frame_sink.h).
   // Called once the generation can step.
   virtual int64_t latents_that_stay() const { return 0; }
-  // The pieces that PushSound gives, and how many of the first no remaining step changes.
+  // Number of sound pieces for PushSound, and of leading ones that no later step changes.
   virtual int sound_pieces() const { return 1; }
   virtual int sound_pieces_that_stay() const { return sound_pieces(); }
   // Stops before the passes that are planned behind its own.
@@ -75,7 +75,7 @@ class FamilyGeneration : public Generation {
   absl::Status Move(at::Device where);
 
   std::optional<FiniteCheck> unchecked_;  // of the latest step, not yet read
-  int sound_pushed_ = 0;                  // pieces
+  int sound_pushed_ = 0;                  // pieces pushed so far
   FrameSourcePtr frames_;                 // once it decodes
   int64_t frames_pushed_ = 0;
   int64_t latents_decoded_ = 0;  // when the decoder last ran out of latents

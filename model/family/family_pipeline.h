@@ -81,8 +81,8 @@ class FamilyPipeline : public Pipeline {
   virtual void AfterLastStep(FamilyGeneration& generation);
   // Pictures [1, 3, f, H, W] in -1..1 of the clip so far, few and cheap; the first is shown.
   virtual at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) = 0;
-  // One of the sound_pieces() of a video, for sinks that take sound, to FrameSink::PushSamples. By
-  // default there is none.
+  // Decodes one of the video's sound_pieces() into FrameSink::PushSamples, for sinks that take
+  // sound. By default there is no sound.
   virtual absl::Status PushSound(FamilyGeneration& generation, int piece, const Ops& ops,
                                  FrameSink& sink);
   // The decode in pieces of pictures [1, 3, f, H, W] in -1..1, of the file's size or scaled to it.

@@ -21,7 +21,7 @@ class AudioDecoder {
   // equal the whole but for the order in which a library adds.
   at::Tensor operator()(const at::Tensor& latents, int64_t piece) const;
 
-  // Latents before one that its frames depend on.
+  // Number of earlier latents that a latent's frames depend on.
   int64_t reach() const { return reach_; }
 
  private:

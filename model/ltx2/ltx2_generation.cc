@@ -26,7 +26,7 @@ int Ltx2Generation::later_steps() const {
   return goes_on() ? second_pass->schedule.steps() : 0;
 }
 
-// A loudness is that of the whole sound.
+// With a wanted loudness all frames wait for the last sound, since it is measured over the whole.
 int64_t Ltx2Generation::latents_that_stay() const {
   if (!refined) return 0;
   if (!spec.sound.value_or(true) || refined->knows_sound) return LatentsThatStay(*this);

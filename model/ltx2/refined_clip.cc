@@ -39,7 +39,7 @@ std::vector<int64_t> LatentsWithSound(const Ltx2Model& model, const ModelCard& c
   std::vector<int64_t> latents;
   for (const Stretch& piece : SoundPieces(clip)) {
     const auto samples = static_cast<double>(model.sound.SamplesOf(piece.end) - kSoundAhead);
-    // The file rounds where a frame ends to whole samples.
+    // One sample less, since the file rounds a frame's end to whole samples.
     const auto frames = static_cast<int64_t>(std::floor((samples - 1) / samples_per_frame));
     latents.push_back(frames < 1 ? 0 : (frames - 1) / card.temporal_multiple + 1);
   }

@@ -31,9 +31,9 @@ struct RefinedClip {
   int64_t sound_made = 0;
   bool knows_sound = false;  // the model makes none of the film's sound
 
-  // How many tokens behind one have a part in its samples.
+  // Number of later tokens that a token's samples depend on.
   int64_t sound_ahead = 0;
-  // The first so many of the pictures' latents whose frames may come when each window's sound has.
+  // By sound piece: number of leading picture latents whose frames may leave once it is pushed.
   std::vector<int64_t> latents_with_sound;
 
   const Stretch& sound_place() const { return sound_windows[pictures.window]; }
@@ -61,9 +61,9 @@ at::Tensor RefinedMiddle(const Ltx2Generation& generation);
 
 // How many of the clip's first latents no later window changes.
 int64_t LatentsThatStay(const Ltx2Generation& generation);
-// The same of latents whose frames come behind their sound, where the model makes it.
+// As LatentsThatStay, limited to latents whose sound is final, for sound that the model makes.
 int64_t LatentsWithSound(const Ltx2Generation& generation);
-// The latents that each piece of its sound is made of: all, or what each window adds.
+// Audio latents of each sound piece: one piece with all of them, or what each window adds.
 std::vector<Stretch> SoundPieces(const RefinedClip& clip);
 int SoundPiecesThatStay(const Ltx2Generation& generation);
 // These latents for the decoder, one at a time; none while the next does not exist yet. Borrows

@@ -38,7 +38,7 @@ struct Snake {
   at::Tensor alpha, beta;  // [1, C, 1]: e^alpha, and one over e^beta
   at::Tensor up, down;     // [C, 1, 12]
 
-  // Samples on each side that one depends on.
+  // Number of samples on each side that a sample depends on.
   static constexpr int64_t kReach = 6;
 
   at::Tensor operator()(const at::Tensor& x) const;

@@ -9,7 +9,7 @@
 namespace reel::model::ltx2 {
 namespace {
 
-// That so many frames lie in.
+// Number of tokens that cover `frames` frames.
 int64_t Tokens(int64_t frames) {
   constexpr int64_t kFrames = AudioVaeConfig::kCompression;
   return (frames + kFrames - 1) / kFrames;
@@ -67,8 +67,8 @@ absl::StatusOr<at::Tensor> SoundOutput::Samples(const at::Tensor& tokens, int64_
   from -= from % vocoder_.frames_of_hops();
   const int64_t to = std::min(end + ahead(), tokens.size(1));
   const at::Tensor wave = vocoder_(vae_.Decode(tokens.slice(1, from, to)));
-  // Of its first token the decoder makes one frame, which is the last of four unless it is the
-  // sound's first.
+  // The decoder makes one frame of its first token instead of four. If that token is not the
+  // sound's first, this is the last of the four.
   const int64_t first = AudioVaeConfig::kCompression * from * vocoder_.config().SamplesPerFrame();
   const at::Tensor samples =
       wave.squeeze(0).slice(1, SamplesOf(begin) - first, SamplesOf(end) - first).cpu();

@@ -23,15 +23,14 @@ class SoundOutput {
   // Samples of each channel that so many tokens make: shorter than the pictures, by 30 ms or so.
   int64_t SamplesOf(int64_t tokens) const;
 
-  // How many tokens behind one have a part in its samples.
+  // Number of later tokens that a token's samples depend on.
   int64_t ahead() const;
 
   // `tokens` [1, A, D] fp32, as the transformer leaves them; to fp32 [channels, SamplesOf(A)] in
   // -1..1, on the host. DATA_LOSS: NaN or Inf.
   absl::StatusOr<at::Tensor> Samples(const at::Tensor& tokens) const;
-  // The part of these samples that tokens `begin` to `end` stand for. Equal to the whole but for
-  // the order in which a library adds; to the bit whenever it is made and whatever tokens more than
-  // ahead() behind it are.
+  // The samples of tokens `begin` to `end`. Differs from the whole by rounding only, and is always
+  // the same to the bit: tokens more than ahead() after `end` have no influence.
   absl::StatusOr<at::Tensor> Samples(const at::Tensor& tokens, int64_t begin, int64_t end) const;
 
   int64_t bytes() const { return vae_.bytes() + vocoder_.bytes(); }

@@ -20,7 +20,7 @@ class BandwidthExtension {
   // [1, C, samples] to [1, C, samples * ratio], -1..1.
   at::Tensor operator()(const at::Tensor& wave, int64_t piece) const;
 
-  // Samples of `wave` on each side that a sample depends on.
+  // Number of samples of `wave` on each side that a sample depends on.
   int64_t reach() const;
 
  private:
@@ -46,10 +46,10 @@ class Vocoder {
   // `spectrum` [1, C, frames, bins] to [1, C, frames * config().SamplesPerFrame()], fp32.
   at::Tensor operator()(const at::Tensor& spectrum, int64_t piece = kPiece) const;
 
-  // Frames on each side that a frame's samples depend on.
+  // Number of frames on each side that a frame's samples depend on.
   int64_t reach() const;
-  // A spectrum that lacks so many first frames, or a multiple, gives the samples of the whole one
-  // behind its reach: the extension looks at the wave in hops.
+  // A spectrum may be cut at multiples of this many frames, since the extension works in hops.
+  // Samples further than reach() from the cut are those of the whole spectrum.
   int64_t frames_of_hops() const;
 
   const VocoderConfig& config() const { return config_; }

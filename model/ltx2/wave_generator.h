@@ -23,7 +23,7 @@ class WaveGenerator {
   at::Tensor operator()(const at::Tensor& spectrum, int64_t piece) const;
 
   const GeneratorConfig& config() const { return config_; }
-  // Frames on each side that a sample depends on.
+  // Number of frames on each side that a sample depends on.
   int64_t reach() const { return reach_; }
 
  private:

@@ -105,8 +105,8 @@ absl::Status CheckNumber(const WeightSet& file, const std::string& key, int64_t 
   return Mismatch(file, absl::StrCat(key, " is ", Quoted(own), ", not ", expected));
 }
 
-// What ggml divides the frequencies of layers that see all by: 1 for pairs of channels that turn,
-// 1e30 for others. The encoder makes its angles of the configuration, which must say the same.
+// Checks the divisors of the rotary frequencies in full attention layers: 1 for rotated pairs of
+// channels, 1e30 for others. The encoder takes these from the configuration, which must agree.
 absl::Status CheckTurnedPairs(const WeightSet& file, const GemmaConfig::Attention& attention) {
   const StoredTensor* const stored = file.Find(kRopeFactors);
   if (stored == nullptr) return absl::OkStatus();
@@ -123,7 +123,7 @@ absl::Status CheckTurnedPairs(const WeightSet& file, const GemmaConfig::Attentio
       file, absl::StrCat(kRopeFactors, " must turn ", turned, " of ", pairs, " pairs of channels"));
 }
 
-// Gemma 4's scale of a layer is no weight to transformers.
+// Drops ".weight" from Gemma 4's layer scale, as transformers names it.
 std::optional<std::string> GemmaName(const std::string& original) {
   if (original == kRopeFactors) return std::nullopt;
   const std::string name = Renamed(kGemma, original);
@@ -146,12 +146,12 @@ absl::StatusOr<WeightSet> T5OfGguf(const WeightSet& file) {
 absl::StatusOr<WeightSet> GemmaOfGguf(const WeightSet& file, const GemmaConfig& config) {
   const std::string architecture = absl::StrCat("gemma", config.version);
   REEL_RETURN_IF_ERROR(CheckArchitecture(file, {architecture}));
-  const bool has_two_lengths = config.version == 4;  // Gemma 3's heads are of one length
+  const bool has_two_lengths = config.version == 4;  // all of Gemma 3's heads have the same
   const std::pair<const char*, int64_t> numbers[] = {
       {".block_count", config.num_layers()},
       {".embedding_length", config.width},
       {".attention.head_count", config.num_heads},
-      // A list, which is not read, where layers that see all have another number.
+      // A list, which is not read, if full attention layers have another number.
       {".attention.head_count_kv", config.local.num_key_heads},
       {".attention.key_length", (has_two_lengths ? config.full : config.local).head_dim},
       {".attention.key_length_swa", config.local.head_dim},

@@ -14,9 +14,9 @@ bool HasGgufNames(const WeightSet& file);
 // As T5EncoderModel calls them; the decoder's are left out. FAILED_PRECONDITION: another model.
 absl::StatusOr<WeightSet> T5OfGguf(const WeightSet& file);
 
-// As Gemma3TextModel and Gemma 4's call them, by `config`. Norms' weights are the factors: of Gemma
-// 3 one more than that model's, which adds it itself. FAILED_PRECONDITION: another model, or its
-// metadata has other sizes than `config`.
+// The tensors under the names of Gemma3TextModel, or of Gemma 4's, by `config`. Norms' weights are
+// the factors themselves; Gemma 3's own files store them less one. FAILED_PRECONDITION: another
+// model, or sizes in the metadata that differ from `config`.
 absl::StatusOr<WeightSet> GemmaOfGguf(const WeightSet& file, const GemmaConfig& config);
 
 }  // namespace reel::model

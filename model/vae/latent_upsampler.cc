@@ -33,7 +33,7 @@ std::vector<int64_t> KernelShape(int64_t out, int64_t in, int64_t dimensions) {
 int64_t UpsamplerConfig::TokenNumbers() const {
   // A block's input, both convolutions' padded inputs and outputs, and a norm; latents in fp32.
   constexpr int64_t kOfABlock = 7, kLatents = 6;
-  // Before sides shrink again half as much is held of each value.
+  // Before sides shrink there are shrink * shrink times as many tokens, with half as many numbers.
   const int64_t of_a_block = std::max(kOfABlock, kOfABlock * shrink * shrink / 2);
   return of_a_block * width + kLatents * channels;
 }

@@ -27,7 +27,7 @@ struct UpsamplerConfig {
   bool rational = false;  // sides grow and then shrink, blurred, if they grow alone
   int64_t grow = 2, shrink = 1;
 
-  // The numbers that it holds at once for each token that it makes.
+  // Peak of numbers in memory for each token of its output.
   int64_t TokenNumbers() const;
 };
 

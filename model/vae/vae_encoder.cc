@@ -26,7 +26,7 @@ at::Tensor LatentMoments::Sample(const at::Tensor& noise) const {
 }
 
 int64_t EncoderPixelNumbers(const VaeConfig& config) {
-  // A stage's input and what a residual block or a fold makes of it; the pixels in four layouts.
+  // Tensors of a stage's width during a residual block or a fold, and the pixels in four layouts.
   constexpr int64_t kOfAStage = 8, kPixels = 4 * 3;
   int64_t most = config.encoder_in, folded = 1;  // for each patch
   for (const DownStage& stage : config.down) {

@@ -21,7 +21,7 @@ struct LatentMoments {
   at::Tensor Sample(const at::Tensor& noise) const;
 };
 
-// The numbers that an encoder holds at once for each pixel of a clip.
+// Peak of numbers in an encoder's memory for each pixel of a clip.
 int64_t EncoderPixelNumbers(const VaeConfig& config);
 
 // Immutable after loading.

@@ -47,8 +47,8 @@ absl::Status MakeOverQuota(Reason reason, const std::string& subject, std::strin
 absl::Status WithNote(const absl::Status& error, std::string_view note,
                       const std::map<std::string, std::string>& metadata);
 
-// The same error with other names of fields: `renamed` gets its message, the fields of its
-// violations and the variable "field", and returns what stands there instead.
+// The same error with other names of fields. `renamed` is called for its message, the fields of its
+// violations and the metadata "field", and returns the replacement.
 absl::Status WithFieldNames(const absl::Status& error,
                             absl::FunctionRef<std::string(std::string_view)> renamed);
 

@@ -60,8 +60,8 @@ std::string DeviceText(const std::string& device, const kernels::DeviceFacts& fa
   return facts.name.empty() ? device : absl::StrCat(device, " ", facts.name);
 }
 
-// Once the threads are next to the device, as the memory of its weights will be. 0 on a CPU, and
-// where it cannot be measured: then the first estimates take a usual link for it.
+// Measured after threads were bound near the device, as its weights' memory will be. 0 on a CPU, or
+// if it fails; first estimates then assume a usual link.
 int64_t CopySpeedOf(const kernels::OpenedDevice& opened) {
   if (opened.library == nullptr) return 0;
   const auto speed = kernels::MeasureCopySpeed(*opened.library, opened.stream.device);

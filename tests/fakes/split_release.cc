@@ -16,8 +16,7 @@ using nlohmann::json;
 
 constexpr char kTransformer[] = "model.diffusion_model.";
 
-// All names of a released file with blocks enough, from the golden of 2.3, and the name that 2.5
-// adds to them.
+// All names of a released file, from the golden of 2.3, and the name that 2.5 adds.
 json ReleasedShapes() {
   const json golden = *ReadJsonFile(
       absl::StrCat(std::getenv("REEL_SOURCE"), "/tests/golden/ltx2/single_file/2.3.json"));

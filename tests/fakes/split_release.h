@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tiny LTX-2.5 in a file for each part, as it is released: the values of a folder under the names
-// of files. The text encoder's file has its configuration and its tokenizer in it. Free of torch.
+// A tiny LTX-2.5 with one file for each part, as it is released: a folder's values under the files'
+// names. The text encoder's file includes its configuration and tokenizer. Needs no torch.
 #pragma once
 
 #include <string>
@@ -19,18 +19,18 @@ class SplitRelease {
   // A folder of "2.5".
   explicit SplitRelease(const TinyFolder& folder);
 
-  // Of all parts, for changes before a file is written.
+  // Tensors of all parts, which tests may change before a file is written.
   nlohmann::json& config() { return config_; }
   std::vector<TypedTensor>& text() { return text_; }
 
-  // Each writes its file and returns its path. The transformer's has all that begins so; its name
-  // says whether it is distilled.
+  // Each function writes a file and returns its path. The transformer's file has the tensors with
+  // these prefixes; its name says whether it is distilled.
   std::string Transformer(const std::vector<std::string>& prefixes = {"model."},
                           const std::string& name = "ltx-dev.safetensors") const {
     return Write(name, prefixes, {"transformer"});
   }
   std::string Vae() const { return Write("vae", {"vae."}, {"vae"}); }
-  // With the vocoder.
+  // Includes the vocoder.
   std::string AudioVae() const {
     return Write("sound", {"audio_vae.", "vocoder."}, {"audio_vae", "vocoder"});
   }

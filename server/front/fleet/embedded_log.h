@@ -18,7 +18,7 @@
 namespace reel::front {
 
 struct EmbeddedLogOptions {
-  // How long a written subject, and the request id of a video that is gone, stay known.
+  // How long the log remembers written subjects, and request ids of videos that are gone.
   absl::Duration max_age = absl::Hours(24 * 7);
   absl::Duration between_looks = absl::Seconds(2);  // for messages that are too old
 };

@@ -26,7 +26,7 @@ namespace reel::front {
 class Database;
 class ViewStore;
 
-// What changed about a video.
+// A change of one video.
 struct ViewChange {
   bool live = false;
   bool deleted = false;  // now
@@ -37,8 +37,8 @@ struct ViewChange {
 class ViewListener {
  public:
   virtual ~ViewListener() = default;
-  // Messages were folded: changes of videos, and bills of those that ended. Bindings of request ids
-  // may have changed too.
+  // Called after messages were folded, with the changed videos and the bills of ended ones.
+  // Bindings of request ids may have changed too.
   virtual void OnFolded(const std::map<FleetState::Key, ViewChange>& changes,
                         const std::vector<ViewBill>& bills) = 0;
   // Discard everything: the view starts again from nothing.
@@ -77,7 +77,7 @@ class FleetView final : public LogReader {
 
   // Waits until the message at `sequence` is folded; false if that takes longer than `patience`.
   bool WaitFor(uint64_t sequence, absl::Duration patience);
-  // Whether the view has caught up with the log since its last (re)start, and can be read.
+  // True once the view has read the whole log since its last restart.
   bool WaitUntilReady(absl::Duration patience);
   bool ready();
 
@@ -95,7 +95,7 @@ class FleetView final : public LogReader {
   std::vector<std::string> ContinuedBy(const Key& key, absl::Time now, int most);
   // Bytes of kept states by tenant.
   std::map<std::string, int64_t> StateBytes(absl::Time now);
-  // Number of kept states, and of those that expired before their videos.
+  // Number of kept states, and number of states that expired before their videos.
   std::pair<int64_t, int64_t> StateCounts(absl::Time now);
   // Paces by model.
   std::map<std::string, ModelPace> Paces();

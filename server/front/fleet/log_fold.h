@@ -147,7 +147,7 @@ struct FleetState {
 
 // The records that a message concerns, before the message.
 struct FoldRecords {
-  // Of the message's video; for a binding, of the video that its request id is bound to now.
+  // Record of the message's video; for a binding, of the video that its request id is bound to now.
   std::optional<FleetJob> job = {};
   std::optional<FleetTrace> trace = {};      // likewise
   std::optional<FleetBinding> binding = {};  // for a binding: the current one of its request id

@@ -31,7 +31,7 @@ class Revival {
   ActiveJob Revive(JobRow row, const Video& video, uint64_t after, int64_t condition_bytes) const;
 
  private:
-  // Where the first worker that could run it is; empty if there is none.
+  // Place of the first worker that could run it; empty if there is none.
   std::string WhereOf(const Need& need) const;
   void Reserve(ActiveJob& job, const model::GenerationSpec& spec) const;
 

@@ -23,7 +23,7 @@ inline bool IsFileName(std::string_view name) {
 // Limit of an upload's duration.
 inline constexpr absl::Duration kLongestUpload = absl::Minutes(15);
 
-// What callers may name from then on.
+// A stored file, which requests can name.
 struct UploadedFile {
   std::string name;
   int64_t size_bytes = 0;

@@ -31,8 +31,8 @@ struct TenantGauges {
   int64_t limit_bytes = 0;
 };
 
-// What became of a state that a video was to keep. kNoRoom: its tenant's bytes are used up.
-// kTooLarge: above `state.max_bytes`, or together with others in flight above twice that.
+// Outcome of keeping a video's state. kNoRoom: its tenant's bytes are used up. kTooLarge: above
+// `state.max_bytes`, or together with others in flight above twice that.
 enum class StateEnd { kKept, kNoRoom, kTooLarge, kFailed };
 
 struct QueueGauges {

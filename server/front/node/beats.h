@@ -52,7 +52,7 @@ class Beats {
   Beats(LogPort& port, Dispatcher& jobs, const VideoSerializer& serializer,
         const NodeOptions& options);
 
-  // What this node's heartbeat says.
+  // Content of this node's heartbeat.
   struct Own {
     uint64_t position = 0;
     int claimed = 0;

@@ -18,7 +18,7 @@
 
 namespace reel::front {
 
-// Where a node stores what every server can read.
+// Storage that every server of the fleet can read.
 struct SharedStore {
   ObjectStore* objects = nullptr;  // null: there is none
   // Returns the path of an attempt's complete file; null if results stay on the node that rendered

@@ -23,7 +23,7 @@ int AttemptOf(uint32_t epoch);
 // The epoch that an attempt number belongs to.
 uint32_t EpochOf(int attempt);
 
-// What a FleetVideo reads from: this node's name, the other nodes, and the fleet's store.
+// Sources that a FleetVideo reads from: other nodes and the fleet's store.
 struct Onlooker {
   std::string node;  // name of this one
   Peers peers;

@@ -77,7 +77,7 @@ class VideoMirror final : public PeerSink {
   std::optional<absl::Status> ended_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What a node needs to stream from others; empty if it does not.
+// Access to other nodes' streams; empty if this node does not use them.
 struct Peers {
   std::shared_ptr<PeerPort> port;
   std::shared_ptr<Spool> spool;

@@ -26,7 +26,7 @@ struct NodeOptions {
   Seal seal;                  // for what callers wrote, in log and store
   // Keeps a lone node's view over a restart; empty: the whole log is read again.
   std::string view_file;
-  // Where uploads lie until they are complete; empty: uploads are refused.
+  // Folder of incomplete uploads; empty: uploads are refused.
   std::string uploads_folder;
   int64_t max_file_bytes = int64_t{64} << 20;  // of one file
   std::map<std::string, double> weights;       // tenants' shares; 1 if not listed

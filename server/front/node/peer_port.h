@@ -11,7 +11,7 @@
 
 namespace reel::front {
 
-// What to stream and from where. Numbers and offsets are the owner's, for that attempt.
+// A request for a stream from a position on. Numbers and offsets are the owner's, for that attempt.
 struct PeerAsk {
   std::string address;  // HOST:PORT of the owner's listener for peers
   std::string tenant, id;

@@ -31,7 +31,7 @@ class RequestTurns {
   std::map<Key, std::deque<Turn>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What became of the videos of a request id.
+// Outcomes of the videos of a request id.
 struct Fates {
   int unknown = 0;         // of which there is no trace
   int without_result = 0;  // ended without a result

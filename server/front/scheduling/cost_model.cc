@@ -252,7 +252,7 @@ void CostModel::LearnLoad(const std::string& model, const std::string& where, ab
   Learn({model, "", where}, {CostKind::kLoad}, absl::ToDoubleSeconds(took));
 }
 
-// What was measured last: a device may have moved to another slot.
+// Keeps the latest measurement only: a device may have moved to another slot.
 void CostModel::LearnCopies(const std::string& model, const std::string& where,
                             int64_t bytes_per_second) {
   if (bytes_per_second <= 0) return;

@@ -36,7 +36,7 @@ struct Cost {
 
   absl::Duration p50() const { return p50_; }
   absl::Duration p90() const { return p90_; }
-  // What remains after `steps_done` steps.
+  // Remaining time after `steps_done` steps.
   absl::Duration Left(int steps_done) const;
   absl::Duration longest_step_p90() const;
   // Caches the sums once the parts are set: a decision reads them a thousand times.

@@ -60,7 +60,7 @@ struct ExperimentOptions {
   double shadow_share = 0;  // share of its videos that are rendered again on the other arm
 };
 
-// What finished videos keep for requests that continue them.
+// States that finished videos keep for requests that continue them.
 struct StateOptions {
   // Whether to keep states if a request does not say: of drafts, of every video, or never, even on
   // request.

@@ -38,7 +38,7 @@ std::optional<std::vector<std::string>> WhoMakesWay(const PlannedWorker& worker,
                                                     const std::set<std::string>& wanted,
                                                     const Cards& cards);
 
-// What to do for a job whose model no worker has.
+// The next step for a job whose model no worker has.
 struct ModelWish {
   std::string worker;              // worker to load it; empty if none can now
   std::vector<std::string> leave;  // models to unload there first

@@ -39,7 +39,7 @@ enum class JobEvent {
   kEnded,      // it ends, in whatever phase it is
 };
 
-// What happens to the job's slot at a worker.
+// Effect of an event on the job's slot at a worker.
 enum class Release {
   kNothing,   // there is none, or the worker has freed it
   kTakeBack,  // the worker never received the job: free the slot at once

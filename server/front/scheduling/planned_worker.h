@@ -101,7 +101,7 @@ struct PlannedWorker {
   absl::Duration Backlog(const JobIds& without = {}) const;
 };
 
-// What a job needs of a worker.
+// Requirements of a job for its worker.
 struct Need {
   std::string model;
   std::string worker;  // empty for any
@@ -140,7 +140,7 @@ struct MemoryAccount {
   int64_t left() const { return usable - outside - weights - jobs; }
 };
 
-// What a job would need and the most that it could have, both with its model's weights.
+// A job's need and the most that it could get, both including its model's weights.
 struct MemoryNeed {
   int64_t needed = 0, there = 0;
 };

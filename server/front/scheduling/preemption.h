@@ -116,7 +116,8 @@ struct BegunJob {
   bool only_for_deadline = false;
 };
 
-// What must run before a deadline: the job itself, and what runs before it in any case.
+// Work that must run before a deadline: the job itself, and the work before it that cannot be
+// parked.
 struct Urgent {
   absl::Duration needs;  // p90
   absl::Duration deadline;

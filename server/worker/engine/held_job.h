@@ -69,7 +69,7 @@ struct HeldJob {
   // After a step or a piece of frames: decodes next if it has frames, but makes steps first while
   // its encoder has no room.
   void ChoosePhase();
-  // Of the next piece of its decode, once it has an encoder: sound or frames.
+  // Stage of the decode's next piece: sound or frames. Requires an encoder.
   model::Stage next_of_decode() const;
   // The part of its time while none of its pieces runs.
   model::RunPart waits_in() const;

@@ -33,11 +33,11 @@ class SoundTrack {
   // Before all else. The packets that come are those behind it, with times as if there were none.
   void Follow(SoundBefore before);
 
-  // The next samples, interleaved. Behind the last ones missing samples are silence, and those past
-  // the pictures' end are dropped; all are brought to the format's loudness.
+  // Adds the next samples, interleaved. After the last ones, pads with silence or cuts at the
+  // pictures' end, and applies the format's loudness.
   void Add(const std::vector<float>& interleaved, bool is_last);
-  // Whether WriteUntil has the samples that it needs. Where a loudness is asked for or another file
-  // comes first, it needs all.
+  // Whether WriteUntil has the samples that it needs: all of them, if a loudness is wanted or
+  // another file comes first.
   bool HasUntil(int frames) const;
   bool has_all() const { return has_all_; }
   // Writes the packets that the first `frames` pictures need, and a few more; each once.

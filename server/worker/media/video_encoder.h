@@ -98,7 +98,7 @@ class VideoEncoder final : public model::FrameSink {
   absl::StatusOr<int> WriteFrames(FragmentWriter& writer, TakenBegin* begin, SoundTrack* sound);
   // The frames of the file that are another's.
   int taken_frames() const { return options_.begin ? options_.begin->frames : 0; }
-  // Gives the track the samples that so many frames need, and waits for them.
+  // Blocks until the track has the samples that the first `frames` frames need.
   absl::Status AwaitSound(SoundTrack& sound, int frames);
   absl::Status Emit(std::string bytes, bool fragment_end);
   // The number of frames in the encoder above which there is no room.
@@ -118,7 +118,7 @@ class VideoEncoder final : public model::FrameSink {
   int to_skip_ ABSL_GUARDED_BY(mutex_) = 0;  // frames that come and are taken from elsewhere
   std::optional<absl::StatusOr<EncodedFile>> result_ ABSL_GUARDED_BY(mutex_);
   std::vector<float> samples_ ABSL_GUARDED_BY(mutex_);  // until a frame's packet needs them
-  bool sound_comes_ ABSL_GUARDED_BY(mutex_) = false;    // more of it, once some has come
+  bool sound_comes_ ABSL_GUARDED_BY(mutex_) = false;    // more follows; set by each part
   CondVar sound_changed_;
   std::unique_ptr<FrameGroups> groups_;
   std::thread writer_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a request's pictures and clips, as its card's formula for memory counts it.
+// Pictures and clips as the card's memory formula counts them.
 #include "model/condition_work.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ constexpr int kUneven = 105, kFiveWindows = 161;  // frames
 
 class Ltx2RefinedFrames : public Ltx2LongRefinedClip {
  protected:
-  // Looks that each frame comes behind its sound, as files need it.
+  // Checks that each frame comes after its sound, as files need it.
   struct SoundFirst : CollectingSink {
     SoundFirst(const GenerationSpec& spec, const SoundFormat& format)
         : CollectingSink(FrameFormat::kRgbF32),
@@ -187,7 +187,7 @@ TEST_P(Ltx2RefinedFrames, BringTheSoundThatTheModelMakesInAPartForEachWindow) {
     EXPECT_GT(shown.after_step[5], 0) << "behind the second window";
     EXPECT_GT(shown.after_step[8], shown.after_step[5]);
   }
-  // Of the finished film's latents, whose uncut decode a library may round otherwise.
+  // Sound decoded in one piece, which libraries may round differently.
   const auto model = LoadModel();
   const at::Tensor tokens = FilmOf(spec).audio.unsqueeze(0);
   std::vector<at::Tensor> parts;

@@ -189,9 +189,9 @@ TEST_F(GemmaOfAFile, IsHeldAgainstItsOwnNumbers) {
               HasSubstr("'gemma4', expected gemma3"));
 }
 
-// As convert_hf_to_gguf.py writes Gemma 4: the factors of norms and the scales of layers as they
-// are, and the pairs of channels that turn in a tensor. Layers that see all have values of their
-// own ("apart") or take their keys ("shared").
+// Gemma 4 as convert_hf_to_gguf.py writes it: norms' factors and layers' scales unchanged, and the
+// rotated pairs of channels as a tensor. Full attention layers have values of their own ("apart")
+// or use their keys ("shared").
 class Gemma4OfAFile : public ::testing::TestWithParam<const char*> {
  protected:
   Gemma4OfAFile() {
@@ -243,7 +243,7 @@ TEST_P(Gemma4OfAFile, EqualsThatOfItsFolder) {
   };
   std::vector<GgufTensor> tensors = Tensors();
   tensors.push_back(Factors(Turned()));
-  // A list of numbers for each layer, which is not read.
+  // A list with a number for each layer is not read.
   const std::string key_heads = Bytes(uint32_t{5}) + Bytes(uint64_t{1}) + Bytes(int32_t{77});
   const auto of_file =
       Load({GgufPair("general.architecture", "gemma4"), Number("block_count", config_.num_layers()),

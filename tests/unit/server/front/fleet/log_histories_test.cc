@@ -149,7 +149,8 @@ void CheckRules(const History& history) {
   }
 }
 
-// The same without what is void: nothing void may leave a trace. Adds to `counted` what counts.
+// The same history without void messages, which must leave no trace. Adds the valid ones to
+// `counted`.
 FleetState ReadWhatCounts(const History& history, size_t& counted) {
   FleetState judge, state;
   for (const FoldEntry& entry : history) {

@@ -263,7 +263,7 @@ class SoundInParts : public ::testing::Test {
     options_.queue_frames = format_.num_frames;
     encoder_ = std::make_unique<VideoEncoder>(options_, file_.Output(), file_.Signal());
   }
-  // Samples up to this frame's end and those that files carry ahead.
+  // Number of samples up to this frame's end, plus those that files carry ahead.
   static size_t SamplesFor(int frames) {
     return static_cast<size_t>(frames * 2'000 + model::kSoundAhead) * 2;
   }
