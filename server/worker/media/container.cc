@@ -42,12 +42,14 @@ AVStream* ChooseTrack(AVFormatContext& container, AVMediaType kind) {
 }
 
 absl::StatusOr<AvCodecContextPtr> OpenTrackDecoder(const AVCodec& codec,
-                                                   const AVCodecParameters& track, PixelCap* cap) {
+                                                   const AVCodecParameters& track, PixelCap* cap,
+                                                   int threads) {
   AvCodecContextPtr context(avcodec_alloc_context3(&codec));
   if (!context) return absl::InternalError("Out of memory for a decoder");
   const absl::Status broken = absl::InvalidArgumentError("is broken");
   if (avcodec_parameters_to_context(context.get(), &track) < 0) return broken;
-  context->thread_count = 1;
+  context->thread_count = (codec.capabilities & AV_CODEC_CAP_FRAME_THREADS) != 0 ? threads : 1;
+  context->thread_type = FF_THREAD_FRAME;
   if (cap != nullptr) cap->SetOn(*context);
   context->flags |= AV_CODEC_FLAG_BITEXACT;
   context->log_level_offset = kSilence;

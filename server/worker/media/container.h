@@ -23,10 +23,11 @@ absl::StatusOr<ContainerPtr> OpenContainer(AVIOContext* io, const char* demuxer)
 // The first track of a kind, but for cover pictures; null: there is none. No other track is read.
 AVStream* ChooseTrack(AVFormatContext& container, AVMediaType kind);
 
-// Decodes a track on one thread; `cap` bounds its pictures. INVALID_ARGUMENT, with the end of a
+// Decodes a track; `cap` bounds its pictures. With several threads it decodes as many pictures at a
+// time, if the codec can: the same ones in the same order. INVALID_ARGUMENT, with the end of a
 // sentence about the file: the codec cannot be set up for the track.
 absl::StatusOr<AvCodecContextPtr> OpenTrackDecoder(const AVCodec& codec,
                                                    const AVCodecParameters& track,
-                                                   PixelCap* cap = nullptr);
+                                                   PixelCap* cap = nullptr, int threads = 1);
 
 }  // namespace reel::worker

@@ -75,6 +75,13 @@ absl::StatusOr<model::RgbImage> RgbOfPacked(const AVFrame& frame) {
                    [&](const PackedFormat& known) { return known.format == frame.format; });
   if (packed == std::end(kPacked)) return absl::UnimplementedError("no packed format");
   model::RgbImage image = Sized(frame);
+  if (frame.format == AV_PIX_FMT_RGB24) {
+    for (int y = 0; y < frame.height; ++y) {
+      image.pixels.insert(image.pixels.end(), Row(frame, y),
+                          Row(frame, y) + size_t{3} * static_cast<size_t>(frame.width));
+    }
+    return image;
+  }
   for (int y = 0; y < frame.height; ++y) {
     const uint8_t* pixel = Row(frame, y);
     for (int x = 0; x < frame.width; ++x, pixel += packed->bytes) {

@@ -22,9 +22,15 @@ int PixelCap::OnBuffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
   if (int64_t{decoder->width} * decoder->height <= cap.max_pixels_) {
     return avcodec_default_get_buffer2(decoder, frame, flags);
   }
+  MutexLock lock(cap.mutex_);
   cap.refusal_ = absl::StrCat("has ", decoder->width, "x", decoder->height, " pixels, above ",
                               cap.max_pixels_);
   return AVERROR(EINVAL);
+}
+
+std::optional<std::string> PixelCap::refusal() const {
+  MutexLock lock(mutex_);
+  return refusal_;
 }
 
 }  // namespace reel::worker
