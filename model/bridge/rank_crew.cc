@@ -10,6 +10,7 @@
 // a kernel (RankLink).
 #include "model/bridge/rank_crew.h"
 
+#include <ATen/Parallel.h>
 #include <c10/core/StreamGuard.h>
 #include <pthread.h>
 
@@ -78,6 +79,7 @@ std::exception_ptr RankCrew::Do(int rank, const std::function<void(int rank)>& w
 void RankCrew::Serve(int rank) {
   // For whoever looks at the process's threads.
   pthread_setname_np(pthread_self(), absl::StrCat("rank ", rank).c_str());
+  at::init_num_threads();  // as many as elsewhere: on some processors MKL's bits depend on it
   for (int done = 0;;) {
     const std::function<void(int rank)>* work = nullptr;
     {
