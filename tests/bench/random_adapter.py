@@ -43,9 +43,11 @@ def main():
     parser.add_argument("--blocks", type=int, help="by default the model's")
     parser.add_argument("--rank", type=int, default=32)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--reference", type=int, help="wants a reference clip (IC-LoRA), so many times smaller than the video")
     args = parser.parse_args()
     layout = json.loads(args.layout.read_text(encoding="utf-8"))
-    save_file(tensors(layout["shapes"], args.blocks or blocks_of(layout["shapes"]), args.rank, args.seed), args.file)
+    save_file(tensors(layout["shapes"], args.blocks or blocks_of(layout["shapes"]), args.rank, args.seed), args.file,
+              metadata={"reference_downscale_factor": str(args.reference)} if args.reference else None)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 A film is a JSON object: flags of `reel generate` without their dashes, as {"preset": "22b-2.3-distilled", "width": 768}, one that is given
 several times with a list; `twice` renders it again with the next seed, for what only a first film of its shape pays; `promote` makes a draft and
 then the rest of it, each with its bill; `then` goes on from the film and from what came of it, as [{"extend": {"frames": 72}},
-{"retake": {"from": 1, "to": 2}}]. Prints a JSON line for each.
+{"retake": {"from": 1, "to": 2}}, {"refine": {}}]. Prints a JSON line for each.
 """
 
 import argparse
@@ -76,14 +76,15 @@ def film(server, wanted, seed, out):
 
 
 def gone_on(server, whole, then, out):
-    """Each from the one before; a state is kept by all."""
-    video = whole.get("video", "")
+    """Each from the one before; a state is kept by all but refined ones, which are made of a file."""
+    video, last = whole.get("video", ""), out
     for number, step in enumerate(then):
         (command, wanted), = step.items()
         place = out.with_stem(f"{out.stem}-{number}")
-        made = rendered(server, {command: wanted, "of": video}, place, command, video, PROMPT, *flags_of(wanted), "--keep-state")
+        source, kept = (last, []) if command == "refine" else (video, ["--keep-state"])
+        made = rendered(server, {command: wanted, "of": video}, place, command, source, PROMPT, *flags_of(wanted), *kept)
         print(json.dumps(made), flush=True)
-        video = made.get("video", video)
+        video, last = made.get("video", video), place
 
 
 def rendered(server, what, out, *command):
