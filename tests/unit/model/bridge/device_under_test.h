@@ -10,4 +10,7 @@ namespace reel::model {
 // An error where this machine lacks the device: its tests skip then.
 const absl::StatusOr<kernels::OpenedDevice>& DeviceUnderTest();
 
+// Only where this machine has the device.
+inline bool OnCpus() { return DeviceUnderTest()->stream.device < 0; }
+
 }  // namespace reel::model

@@ -149,6 +149,7 @@ TEST_F(LtxRefinedClip, IsRefusedWhereItsPixelsDoNotFitOrNothingUpsamples) {
 
 // Each window by hand: noise on its latents, those of the window before in front, the steps.
 TEST_F(LtxLongRefinedClip, IsToTheBitItsWindowsByHand) {
+  if (!OnCpus()) GTEST_SKIP() << "the windows by hand are computed on a CPU";
   const GenerationSpec spec = Spec({"guided", 3}, kLong);
   const std::vector<Stretch> windows = RefinementWindows(spec, pipeline_->card());
   ASSERT_THAT(windows, ElementsAre(Stretch{0, 8}, Stretch{2, 10}, Stretch{5, 13}));

@@ -9,8 +9,6 @@
 
 namespace reel::model::ltx2 {
 
-inline bool OnCpus() { return DeviceUnderTest()->stream.device < 0; }
-
 // Beside the device under test, of a group of so many ranks; nothing where it is no such group.
 inline std::optional<std::vector<int>> PeersOf(int ranks) {
   const auto others = static_cast<size_t>(ranks) - 1;
