@@ -48,6 +48,7 @@ struct Condition {
   Use use = Use::kFrames;
   int frame_index = 0;
   std::optional<double> strength;
+  std::optional<double> attention_strength;  // of a reference clip alone (reference_clip.h)
   std::string content_type;
   int64_t size_bytes = 0;
   std::string sha256;                        // lower-case hex
@@ -66,8 +67,8 @@ struct Condition {
   // Compares bytes by size and hash.
   friend bool operator==(const Condition& a, const Condition& b) {
     return a.kind == b.kind && a.use == b.use && a.frame_index == b.frame_index &&
-           a.strength == b.strength && a.content_type == b.content_type &&
-           a.size_bytes == b.size_bytes && a.sha256 == b.sha256;
+           a.strength == b.strength && a.attention_strength == b.attention_strength &&
+           a.content_type == b.content_type && a.size_bytes == b.size_bytes && a.sha256 == b.sha256;
   }
 };
 

@@ -114,7 +114,8 @@ absl::StatusOr<PictureCondition> ReferenceOf(const GenerationSpec& spec, size_t 
   return PictureCondition{
       .pixels = Pixels(*condition.pixels, used, {part.width, part.height}, dtype),
       .strength = condition.strength.value_or(1.0),
-      .reference = scale};
+      .reference = scale,
+      .attention_strength = condition.attention_strength.value_or(1.0)};
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct PictureCondition {
   int64_t frame_index = 0;
   double strength = 1;
   std::optional<ReferenceScale> reference = {};  // of a reference clip alone
+  double attention_strength = 1;                 // likewise
 };
 
 // So many frames of a clip from `first` on, [1, 3, count, H, W] in -1..1. Behind its end the last

@@ -37,8 +37,9 @@ struct EncodedCondition {
   bool is_picture = true;  // else a clip
   // Of latents that are the clip's own, not pictures', the latent frame that the first is held at.
   int64_t first_latent = 0;
-  std::optional<ReferenceScale> reference =
-      {};  // of a reference clip, which is no part of the video
+  // Of a reference clip, which is no part of the video.
+  std::optional<ReferenceScale> reference = {};
+  double attention_strength = 1;
 
   bool is_inside() const { return frame_index > 0; }
 };

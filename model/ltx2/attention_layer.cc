@@ -20,37 +20,52 @@ at::Tensor Project(const Ops& ops, const Linear& layer, const Rows& x) {
 
 }  // namespace
 
-// Normed and turned.
+// Normed and turned, with the keys and values of all ranks, in heads [B, *, N, Dh].
 AttentionLayer::Projected AttentionLayer::Placed(const Ops& ops, const Projected& of,
-                                                 const Tables& tables) const {
+                                                 const Tables& tables,
+                                                 const RankTokens& ranks) const {
+  at::Tensor q, k, v = of.v;
   if (tables.queries != nullptr && tables.queries == tables.keys) {
-    const auto [q, k] = ops.QkNormRope(of.q, norm_q, of.k, norm_k, kQueryKeyEps, *tables.queries);
-    return {q, k, of.v};
+    const auto both = ops.QkNormRope(of.q, norm_q, of.k, norm_k, kQueryKeyEps, *tables.queries);
+    q = both.q;
+    k = both.k;
+  } else {
+    const auto placed = [&](const at::Tensor& x, const at::Tensor& norm, const RopeTable* table) {
+      return table == nullptr ? ops.RmsNorm(x, norm, kQueryKeyEps)
+                              : ops.NormRope(x, norm, kQueryKeyEps, *table);
+    };
+    q = placed(of.q, norm_q, tables.queries);
+    k = placed(of.k, norm_k, tables.keys);
   }
-  const auto placed = [&](const at::Tensor& x, const at::Tensor& norm, const RopeTable* table) {
-    return table == nullptr ? ops.RmsNorm(x, norm, kQueryKeyEps)
-                            : ops.NormRope(x, norm, kQueryKeyEps, *table);
-  };
-  return {placed(of.q, norm_q, tables.queries), placed(of.k, norm_k, tables.keys), of.v};
+  if (ranks.is_divided()) {
+    const auto all = ranks.OfAllByCopies(k, v);
+    k = all.k;
+    v = all.v;
+  }
+  const auto split = [this](const at::Tensor& t) { return t.unflatten(2, {num_heads, -1}); };
+  return {split(q), split(k), split(v)};
 }
 
-at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tables& tables,
-                                  const at::Tensor& bias, const RankTokens& ranks) const {
-  const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, *, N, Dh]
-    return t.unflatten(2, {num_heads, -1});
+at::Tensor AttentionLayer::HeadsOfSelf(const Ops& ops, const Projected& of, const RopeTable& table,
+                                       const std::vector<QueryBias>& bias,
+                                       const RankTokens& ranks) const {
+  const Projected placed = Placed(ops, of, {&table, &table}, ranks);
+  const auto attend = [&](const at::Tensor& q, const at::Tensor& by) {
+    return allows_8_bits ? Attention(ops, q, placed.k, placed.v, by, 0)
+                         : AttentionNotIn8Bits(ops, q, placed.k, placed.v, by, 0);
   };
-  Projected placed = Placed(ops, of, tables);
-  if (ranks.is_divided()) {
-    const auto [k, v] = ranks.OfAllByCopies(placed.k, placed.v);
-    placed.k = k;
-    placed.v = v;
+  if (bias.empty()) return attend(placed.q, {}).flatten(2, 3);
+  std::vector<at::Tensor> parts;
+  for (const QueryBias& by : bias) {
+    parts.push_back(attend(placed.q.narrow(1, by.first, by.count), by.bias));
   }
-  const auto attend = [&, q = split(placed.q), k = split(placed.k), v = split(placed.v)] {
-    if (!is_self()) return CrossAttention(ops, q, k, v, {bias, {}}, 0);
-    if (allows_8_bits) return Attention(ops, q, k, v, bias, 0);
-    return AttentionNotIn8Bits(ops, q, k, v, bias, 0);
-  };
-  return attend().flatten(2, 3);
+  return (parts.size() == 1 ? parts[0] : at::cat(parts, 1)).flatten(2, 3);
+}
+
+at::Tensor AttentionLayer::HeadsOfContext(const Ops& ops, const Projected& of,
+                                          const AttentionContext& context) const {
+  const auto [q, k, v] = Placed(ops, of, context.tables, context.ranks);
+  return CrossAttention(ops, q, k, v, {context.bias, {}}, 0).flatten(2, 3);
 }
 
 RowNeeds AttentionLayer::QueryForm(const Ops& ops) const {
@@ -66,16 +81,17 @@ at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const Ro
 }
 
 at::Tensor AttentionLayer::OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,
-                                  const at::Tensor& bias, const RankTokens& ranks) const {
+                                  const std::vector<QueryBias>& bias,
+                                  const RankTokens& ranks) const {
   const std::vector<at::Tensor> qkv = Project(ops, to_qkv, x).chunk(3, -1);
-  return Out(ops, Attend(ops, {qkv[0], qkv[1], qkv[2]}, {&table, &table}, bias, ranks), x);
+  return Out(ops, HeadsOfSelf(ops, {qkv[0], qkv[1], qkv[2]}, table, bias, ranks), x);
 }
 
 at::Tensor AttentionLayer::OfContext(const Ops& ops, const Rows& x,
                                      const AttentionContext& context) const {
   const std::vector<at::Tensor> kv = Project(ops, to_kv, context.rows).chunk(2, -1);
   const Projected of = {Project(ops, to_q, x), kv[0], kv[1]};
-  return Out(ops, Attend(ops, of, context.tables, context.bias, context.ranks), x);
+  return Out(ops, HeadsOfContext(ops, of, context), x);
 }
 
 at::Tensor AttentionLayer::OfValues(const Ops& ops, const Rows& x) const {

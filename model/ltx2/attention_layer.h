@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
@@ -36,6 +37,16 @@ struct AttentionContext {
   RankTokens ranks = {};
 };
 
+// The bias of a key that does not count. Its exponential is 0 in every type, and unlike minus
+// infinity it makes no NaN in a kernel that meets a whole tile of such keys.
+inline constexpr double kUnseen = -10'000;
+
+// What is added to the scores of some queries of self attention, which stand side by side.
+struct QueryBias {
+  int64_t first = 0, count = 0;
+  at::Tensor bias;  // [1 or B, 1, 1 or count, keys]
+};
+
 struct AttentionLayer {
   Linear to_qkv;       // of self attention: one product for all three
   Linear to_q, to_kv;  // of others
@@ -50,10 +61,11 @@ struct AttentionLayer {
   RowNeeds QueryForm(const Ops& ops) const;
   RowNeeds ContextForm(const Ops& ops) const { return to_kv.NeedsIn(ops); }
 
-  // The tokens x [B, S, width] look at each other; `bias` and `ranks` as in AttentionContext.
+  // The tokens x [B, S, width] look at each other; `ranks` as in AttentionContext. `bias` is empty,
+  // or has all queries in their order: each entry is an attention of its own.
   // Here and below plain rows are as good as those of QueryForm and ContextForm.
   at::Tensor OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,
-                    const at::Tensor& bias = {}, const RankTokens& ranks = {}) const;
+                    const std::vector<QueryBias>& bias = {}, const RankTokens& ranks = {}) const;
   at::Tensor OfContext(const Ops& ops, const Rows& x, const AttentionContext& context) const;
   // Of self attention when it is left out: each token takes its own value.
   at::Tensor OfValues(const Ops& ops, const Rows& x) const;
@@ -68,9 +80,12 @@ struct AttentionLayer {
   struct Projected {
     at::Tensor q, k, v;
   };
-  Projected Placed(const Ops& ops, const Projected& of, const Tables& tables) const;
-  at::Tensor Attend(const Ops& ops, const Projected& of, const Tables& tables,
-                    const at::Tensor& bias, const RankTokens& ranks) const;
+  Projected Placed(const Ops& ops, const Projected& of, const Tables& tables,
+                   const RankTokens& ranks) const;
+  at::Tensor HeadsOfSelf(const Ops& ops, const Projected& of, const RopeTable& table,
+                         const std::vector<QueryBias>& bias, const RankTokens& ranks) const;
+  at::Tensor HeadsOfContext(const Ops& ops, const Projected& of,
+                            const AttentionContext& context) const;
   // Gates of x, and the last projection.
   at::Tensor Out(const Ops& ops, const at::Tensor& heads, const Rows& x) const;
 };

@@ -22,6 +22,7 @@ class Strengths {
     of_.insert(of_.end(), static_cast<size_t>(count), Number(strength));
   }
 
+  int64_t tokens() const { return static_cast<int64_t>(of_.size()); }
   at::Tensor values() const {
     return at::tensor(values_, at::TensorOptions(at::kFloat)).unsqueeze(1);
   }
@@ -74,7 +75,8 @@ EncodedCondition EncodeCondition(const Ops& ops, const Ltx2Model& model,
           .frame_index = condition.frame_index,
           .strength = condition.strength,
           .is_picture = condition.pixels.size(2) == 1,
-          .reference = condition.reference};
+          .reference = condition.reference,
+          .attention_strength = condition.attention_strength};
 }
 
 int64_t LatentFrames(const PictureCondition& condition, int64_t frames_per_latent) {
@@ -98,7 +100,7 @@ at::Tensor PinnedClip::Noised(const at::Tensor& noise, double sigma) const {
 PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
                     const TransformerConfig& config, const LatentShape& shape, double frame_rate,
                     const at::Tensor& base) {
-  PinnedClip clip = {base, VideoPlaces(config, shape, frame_rate), {}};
+  PinnedClip clip = {base, VideoPlaces(config, shape, frame_rate), {}, {base.size(1), {}}};
   if (conditions.empty()) return clip;
   Strengths strengths(base.size(1));
   at::Tensor own = base.clone(), clean = at::zeros_like(base);
@@ -125,8 +127,11 @@ PinnedClip PinnedBy(const std::vector<EncodedCondition>& conditions,
   for (const EncodedCondition& condition : conditions) {
     if (!condition.reference.has_value()) continue;
     const at::Tensor& latents = condition.latents;
+    const int64_t first = strengths.tokens();
     append(condition, ReferencePlaces(config, {latents.size(2), latents.size(3), latents.size(4)},
                                       frame_rate, *condition.reference));
+    clip.references.clips.push_back(
+        {first, strengths.tokens() - first, condition.attention_strength});
   }
   const auto with_those_behind = [&](const at::Tensor& first) {
     std::vector<at::Tensor> parts = {first};

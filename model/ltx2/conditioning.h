@@ -38,6 +38,7 @@ struct PinnedClip {
   at::Tensor tokens;  // [1, S, C] fp32: of conditions where there are some, else of `base`
   at::Tensor places;  // [3, S]
   Pins pins;          // do not exist without conditions
+  ReferenceAttention references;
 
   // With noise of `sigma` as far as tokens are free; `noise` as `tokens`.
   at::Tensor Noised(const at::Tensor& noise, double sigma) const;

@@ -28,8 +28,8 @@ bool CanShareStep(const DenoiseState& a, const DenoiseState& b) {
   const auto are_alike = [](const TextContext& one, const TextContext& other) {
     return one.tokens.size(1) == other.tokens.size(1) && one.bias.defined() == other.bias.defined();
   };
-  return a.sampler != Sampler::kRes2s && b.sampler != Sampler::kRes2s &&
-         a.guidance.perturbed_blocks == b.guidance.perturbed_blocks &&
+  return a.sampler != Sampler::kRes2s && b.sampler != Sampler::kRes2s && a.references.is_full() &&
+         b.references.is_full() && a.guidance.perturbed_blocks == b.guidance.perturbed_blocks &&
          a.keyframe_tokens == b.keyframe_tokens &&
          a.latents.video.sizes() == b.latents.video.sizes() &&
          a.latents.audio.sizes() == b.latents.audio.sizes() &&

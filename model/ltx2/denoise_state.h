@@ -11,6 +11,7 @@
 #include "model/denoise/guidance.h"
 #include "model/ltx2/connectors.h"
 #include "model/ltx2/moves.h"
+#include "model/ltx2/reference_attention.h"
 #include "model/ltx2/stream_latents.h"
 #include "model/ltx2/transformer.h"
 #include "model/sampler/schedule.h"
@@ -64,7 +65,8 @@ struct DenoiseState {
   PreparedTexts texts;   // [negative,] prompt; the negative only if the guidance uses it
   PreparedTexts prompt;  // PromptOf(texts)
   StreamTables video_tables, audio_tables;
-  at::Tensor places;            // [3, S], of the pictures' tokens, on the host
+  ReferenceAttention references;  // how the pictures' tokens and those of clips see each other
+  at::Tensor places;              // [3, S], of the pictures' tokens, on the host
   int64_t keyframe_tokens = 0;  // so many of the first of the pictures' are marked as a key frame's
   Schedule schedule;            // of both streams
   int step = 0;
@@ -79,7 +81,8 @@ struct DenoiseState {
 
 // Whether the next steps of both can share calls of the transformer. They must have equally many
 // tokens of each stream, pictures' tokens at the same places and marked alike, texts of one length,
-// and the same perturbed blocks. Steps, scales, seeds and strengths may differ. res_2s steps alone.
+// and the same perturbed blocks. Steps, scales, seeds and strengths may differ. res_2s steps alone,
+// and so does a clip that sees a reference with less than all its attention.
 bool CanShareStep(const DenoiseState& a, const DenoiseState& b);
 
 // The state of a clip whose latents are drawn, without schedule and guidance. `texts` has the

@@ -263,6 +263,7 @@ DenoiseState EncodeStage::FirstState(Ltx2Generation& mine, const Ops& ops) const
   latents.video = clip.Noised(latents.video, of_image ? 1 : mine.state.schedule.sigmas[0]);
   DenoiseState state = StateOf(ops, model_.transformer, texts, std::move(latents), clip.places);
   state.pins = clip.pins;
+  state.references = clip.references;
   return state;
 }
 

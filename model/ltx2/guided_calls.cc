@@ -108,6 +108,9 @@ VelocityInputs GuidedCalls::InputsOf(const Pass& pass) const {
       .is_isolated = pass.kind == Kind::kIsolated};
   inputs.video.times = TimesOf(pass, &DenoiseState::pins, &StreamTokens::video, times);
   inputs.audio.times = TimesOf(pass, &DenoiseState::audio_pins, &StreamTokens::audio, times);
+  if (!first.references.is_full()) {  // then the clip is alone
+    inputs.video.self_bias = AttentionBias(first.references, inputs.video.x);
+  }
   if (clips_[pass.clips[0]].adapters.defined()) {
     inputs.adapters =
         Joined(pass.clips, [&](size_t i) { return clips_[i].adapters.expand({rows(i), -1, -1}); });

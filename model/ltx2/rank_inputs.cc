@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx2/rank_inputs.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace reel::model::ltx2 {
 namespace {
 
-constexpr int64_t kQueries = 2;  // a dimension of SelfBias
+constexpr int64_t kQueries = 2;  // a dimension of a bias
 
 at::Tensor There(const at::Tensor& x, const RankPart& part) {
   const RankTokens& ranks = part.tokens;
@@ -37,10 +40,20 @@ StreamTimes TimesThere(const StreamTimes& times, const RankPart& part) {
   return own;
 }
 
-at::Tensor BiasThere(const at::Tensor& bias, const RankPart& part) {
-  if (!bias.defined()) return bias;
+// Of the part's queries, numbered from its first token on.
+std::vector<QueryBias> BiasThere(const std::vector<QueryBias>& all, const RankPart& part) {
   const TokenRange own = part.tokens.own();
-  return RowsThere(bias.narrow(kQueries, own.first, own.count), part);
+  std::vector<QueryBias> there;
+  for (const QueryBias& of : all) {
+    const int64_t first = std::max(of.first, own.first);
+    const int64_t count = std::min(of.first + of.count, own.first + own.count) - first;
+    if (count <= 0) continue;
+    const bool is_of_each = of.bias.size(kQueries) > 1;
+    const at::Tensor bias =
+        is_of_each ? of.bias.narrow(kQueries, first - of.first, count) : of.bias;
+    there.push_back({first - own.first, count, RowsThere(bias, part)});
+  }
+  return there;
 }
 
 // A stream's inputs for a part; if its tokens are not divided, all of them.

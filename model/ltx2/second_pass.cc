@@ -56,6 +56,7 @@ absl::Status BeginSecondPass(const Ops& ops, Ltx2Model& model, Ltx2Generation& m
   next.latents.audio = Noised(sound, noise_like(sound), sigma);
   HoldSound(mine.held.sound, next);
   next.pins = clip.pins;
+  next.references = clip.references;
   next.places = clip.places;
   next.video_tables = MakeVideoTables(config, clip.places).To(model.device);
   const int64_t of_a_frame = pass.sizes.video.height * pass.sizes.video.width;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/bridge/ops.h"
 #include "model/bridge/row_ops.h"
@@ -25,7 +26,7 @@ struct StreamCall {
   StreamModulation modulation;
   TextContext text;
   StreamTables tables;
-  at::Tensor self_bias;  // [B, 1, S, S], added to self attention's scores; or undefined
+  std::vector<QueryBias> self_bias;  // of self attention; empty: none
   // Of a group whose ranks divide the stream's tokens; its bias is then of this rank's queries.
   RankTokens ranks = {};
 };

@@ -13,7 +13,6 @@
 namespace reel::model::ltx2 {
 namespace {
 
-constexpr double kUnseen = -10'000;
 constexpr double kHeadEps = 1e-6;
 
 // 0 for what counts, in the model's type.
@@ -111,8 +110,8 @@ TextContext Transformer::Prepare(const Ops& ops, Stream stream, const at::Tensor
   return text;
 }
 
-at::Tensor Transformer::SelfBias(const at::Tensor& mask) const {
-  return BiasOf(mask, dtype()).unsqueeze(1);
+std::vector<QueryBias> Transformer::SelfBias(const at::Tensor& mask) const {
+  return {{0, mask.size(1), BiasOf(mask, dtype()).unsqueeze(1)}};
 }
 
 // The head takes the embedded times themselves, not the rows that are made of them.

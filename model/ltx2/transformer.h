@@ -22,10 +22,11 @@ struct StreamInputs {
   StreamTimes times;
   TextContext text;  // of Prepare
   StreamTables tables;
-  // Of the video alone; undefined where there is none.
-  at::Tensor self_bias = {};  // [B, 1, S, S], in the model's type; of SelfBias
+  // Of the video alone; empty or undefined where there is none.
+  std::vector<QueryBias> self_bias = {};  // in the model's type; of SelfBias or AttentionBias
   at::Tensor keyframes = {};  // [B, S, 1], above 0 for tokens of latents that are a single picture
-  // Of a group whose ranks divide the video's tokens: S are this rank's, and of SelfBias its rows.
+  // Of a group whose ranks divide the video's tokens: S are this rank's, and of the bias its
+  // queries.
   RankTokens ranks = {};
 };
 
@@ -65,7 +66,7 @@ class Transformer {
   TextContext Prepare(const Ops& ops, Stream stream, const at::Tensor& embeddings,
                       const at::Tensor& mask = {}) const;
   // `mask` [B, S, S]: how much a token sees of another, 0..1.
-  at::Tensor SelfBias(const at::Tensor& mask) const;
+  std::vector<QueryBias> SelfBias(const at::Tensor& mask) const;
 
   // [B, S, C] of both streams, in the model's type. A model that was not trained for it ignores
   // perturbed blocks, as the reference does.

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "model/bridge/rank_run.h"
 #include "model/ltx2/rank_inputs.h"
+#include "model/ltx2/reference_attention.h"
 #include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx2/group_devices.h"
 #include "tests/unit/model/ltx2/tiny_ltx2.h"
@@ -18,9 +19,19 @@ constexpr LatentShape kShape = {.frames = 3, .height = 2, .width = 5};
 constexpr int64_t kRows = 2, kAudioLatents = 7;
 
 // What a call may be told; each adds one thing.
-enum class Told { kPlain, kTimeOfEachToken, kFewTimes, kMask, kKeyframes, kIsolated, kPerturbed };
-constexpr Told kAll[] = {Told::kPlain,     Told::kTimeOfEachToken, Told::kFewTimes, Told::kMask,
-                         Told::kKeyframes, Told::kIsolated,        Told::kPerturbed};
+enum class Told {
+  kPlain,
+  kTimeOfEachToken,
+  kFewTimes,
+  kMask,
+  kReference,
+  kKeyframes,
+  kIsolated,
+  kPerturbed
+};
+constexpr Told kAll[] = {Told::kPlain,    Told::kTimeOfEachToken, Told::kFewTimes,
+                         Told::kMask,     Told::kReference,       Told::kKeyframes,
+                         Told::kIsolated, Told::kPerturbed};
 
 class Ltx2RankInputs : public ::testing::TestWithParam<const char*> {
  protected:
@@ -61,6 +72,10 @@ class Ltx2RankInputs : public ::testing::TestWithParam<const char*> {
     }
     if (told == Told::kMask) {
       inputs.video.self_bias = transformer_.SelfBias(Draw(25, {kRows, tokens, tokens}).sigmoid());
+    }
+    if (told == Told::kReference) {  // the video's tokens, one of a condition, two clips
+      inputs.video.self_bias =
+          AttentionBias({16, {{17, 4, 0.25}, {21, tokens - 21, 0}}}, inputs.video.x);
     }
     if (told == Told::kKeyframes) inputs.video.keyframes = (parts > 0.4).unsqueeze(2).to(at::kInt);
     inputs.is_isolated = told == Told::kIsolated;

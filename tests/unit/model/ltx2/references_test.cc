@@ -109,6 +109,12 @@ GenerationSpec InTwoPasses() {
   return spec;
 }
 
+GenerationSpec WithAttention(GenerationSpec spec, double strength) {
+  spec = WithReference(std::move(spec), {2, 1}, 17);
+  spec.conditions[0].attention_strength = strength;
+  return spec;
+}
+
 std::unique_ptr<Pipeline> LoadWithRoom(const TinyFolder& folder) {
   LoadOptions options;
   options.adapter_ranks = 32;
@@ -224,8 +230,31 @@ TEST_F(Ltx2References, OfALowerStrengthAreLessInTheFilm) {
   EXPECT_GT(RelativeError("none", none.video, half.video), 1e-3);
 }
 
+TEST_F(Ltx2References, OfALowerAttentionAreLessInTheFilmInBothPasses) {
+  const Film unset = Make(*pipeline_, WithReference(InTwoPasses(), {2, 1}, 17));
+  const Film all = Make(*pipeline_, WithAttention(InTwoPasses(), 1));
+  EXPECT_TRUE(at::equal(all.video, unset.video));
+  EXPECT_TRUE(at::equal(all.wave, unset.wave));
+  const auto generation = Begin(WithAttention(InTwoPasses(), 0.25));
+  ASSERT_NE(generation, nullptr);
+  const auto& references = static_cast<const Ltx2Generation&>(*generation).state.references;
+  const auto is_in_pass = [&](int64_t own) {
+    return references.own_tokens == own && references.clips.size() == 1 &&
+           references.clips[0].first == own && references.clips[0].count == own / 4 &&
+           references.clips[0].strength == 0.25;
+  };
+  EXPECT_TRUE(is_in_pass(3 * 4 * 2));
+  while (generation->step() < generation->num_steps()) Step(*generation);
+  EXPECT_TRUE(is_in_pass(3 * 8 * 4));
+  const Film quarter = Made(*pipeline_, *generation);
+  const Film none = Make(*pipeline_, WithAttention(InTwoPasses(), 0));
+  EXPECT_GT(RelativeError("quarter", quarter.video, all.video), 1e-3);
+  EXPECT_GT(RelativeError("none", none.video, quarter.video), 1e-3);
+}
+
 TEST_F(Ltx2References, SurviveParkingAndPieces) {
-  const GenerationSpec spec = WithReference(InTwoPasses(), {2, 1}, 17, 0.8);
+  GenerationSpec spec = WithReference(InTwoPasses(), {2, 1}, 17, 0.8);
+  spec.conditions[0].attention_strength = 0.5;
   const Film film = Make(*pipeline_, spec);
   const auto generation = Begin(spec);
   ASSERT_NE(generation, nullptr);
@@ -244,7 +273,7 @@ TEST_F(Ltx2References, SurviveParkingAndPieces) {
 }
 
 TEST_F(Ltx2References, OfADraftAreInItsPromotionToo) {
-  const GenerationSpec spec = WithReference(InTwoPasses(), {2, 1}, 17);
+  const GenerationSpec spec = WithAttention(InTwoPasses(), 0.5);
   const Film whole = Make(*pipeline_, spec);
   GenerationSpec draft = spec;
   draft.stop_after_pass = 1;
@@ -271,6 +300,7 @@ TEST_F(Ltx2References, ShareStepsWithVideosWhoseReferencesLieInTheSamePlacesAlon
   other.seed = 5;
   EXPECT_TRUE(CanShareStep(one, state(WithReference(other, {2, 1}, 17, 0.5))));
   EXPECT_FALSE(CanShareStep(one, state(other)));
+  EXPECT_FALSE(CanShareStep(one, state(WithAttention(other, 0.5))));
   EXPECT_FALSE(CanShareStep(one, state(WithReference(other, {1, 1}, 17))));
   EXPECT_FALSE(CanShareStep(one, state(WithReference(other, {2, 1}, 9))));
   EXPECT_FALSE(CanShareStep(one, state(WithReference(other, {2, 2}, 17))));
