@@ -92,6 +92,13 @@ void CheckConditions(const GenerationSpec& spec, const RequestLimits& limits, Vi
       (by_itself ? of_files : total) += size;
     }
     if (condition.strength) out.InRange(field + ".strength", *condition.strength, 0.0, 1.0);
+    if (!condition.attention_strength) continue;
+    const std::string attention = field + ".attention_strength";
+    if (condition.is_reference()) {
+      out.InRange(attention, *condition.attention_strength, 0.0, 1.0);
+    } else {
+      out.Add(attention, "only a reference clip has one; nearest: leave it out");
+    }
   }
   if (total > limits.max_condition_bytes) {
     out.Add("conditions", absl::StrCat(total, " bytes together, above ", limits.max_condition_bytes,

@@ -45,6 +45,7 @@ void FillServerDefaults(GenerationSpec& spec, uint64_t fresh_seed) {
   Fill(spec.encoding.speed, EncodingSpeed::kVeryfast);
   for (Condition& condition : spec.conditions) {
     if (!condition.is_refined()) Fill(condition.strength, std::optional<double>(1.0));
+    if (condition.is_reference()) Fill(condition.attention_strength, std::optional<double>(1.0));
     if (condition.bytes != nullptr) {
       condition.size_bytes = static_cast<int64_t>(condition.bytes->size());
     }

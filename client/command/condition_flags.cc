@@ -84,7 +84,8 @@ absl::Status Add(Session& session, const ConditionFile& file, v1::VideoSpec& spe
   return Send(session, {file.path, *std::move(bytes), use}, spec, condition);
 }
 
-absl::Status AddReference(Session& session, const ConditionFile& file, v1::VideoSpec& spec) {
+absl::Status AddReference(Session& session, const ConditionFile& file,
+                          std::optional<double> attention, v1::VideoSpec& spec) {
   absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMostFileBytes);
   if (!bytes.ok()) return bytes.status();
   if (!IsClip(*bytes)) {
@@ -93,6 +94,7 @@ absl::Status AddReference(Session& session, const ConditionFile& file, v1::Video
   v1::Condition& condition = *spec.add_conditions();
   condition.set_use(v1::CONDITION_USE_REFERENCE);
   if (file.strength != 1) condition.set_strength(file.strength);
+  if (attention) condition.set_attention_strength(*attention);
   return Send(session, {file.path, *std::move(bytes), FileUse::kClip}, spec, condition);
 }
 
@@ -164,6 +166,10 @@ void ConditionFlags::AddTo(CLI::App& command) {
       ->type_name("FILE[:STRENGTH]")
       ->check(WhyEmpty);
   command
+      .add_option("--reference-attention", attention_,
+                  "0 to 1 (default): how much video and --reference attend to each other")
+      ->needs("--reference");
+  command
       .add_option("--sound", sound_,
                   "A WAV, FLAC, MP3 or MP4 whose sound the video has and its pictures follow")
       ->type_name("FILE")
@@ -192,7 +198,8 @@ absl::Status ConditionFlags::Fill(Session& session, v1::VideoSpec& spec) const {
   }
   if (reference_) {
     session.conditions.push_back("--reference " + reference_->path);
-    if (absl::Status added = AddReference(session, *reference_, spec); !added.ok()) return added;
+    const absl::Status added = AddReference(session, *reference_, attention_, spec);
+    if (!added.ok()) return added;
   }
   if (sound_.empty()) return absl::OkStatus();
   session.conditions.push_back("--sound " + sound_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flags for pictures and clips that a video must contain or follow: --image, --last-image,
-// --condition, --image-crf, --reference, and for their sound: --sound.
+// --condition, --image-crf, --reference, --reference-attention, and for their sound: --sound.
 #pragma once
 
 #include <optional>
@@ -32,6 +32,7 @@ class ConditionFlags {
   std::string image_, last_image_, sound_;
   std::vector<ConditionFile> files_;
   std::optional<ConditionFile> reference_;
+  std::optional<double> attention_;  // of the reference
   std::optional<int> crf_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How strongly the video's tokens and those of reference clips attend to each other.
+// The strength with which a video's tokens and those of its reference clips attend to each other.
 #pragma once
 
 #include <cstdint>

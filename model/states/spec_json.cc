@@ -39,6 +39,7 @@ void Visit(Fields& fields, auto& condition)
   fields("use", condition.use);
   fields("frame_index", condition.frame_index);
   fields("strength", condition.strength);
+  fields("attention_strength", condition.attention_strength);
   fields("content_type", condition.content_type);
   fields("size_bytes", condition.size_bytes);
   fields("sha256", condition.sha256);

@@ -51,6 +51,7 @@ model::Condition ConditionFromProto(const v1::Condition& proto) {
   if (proto.use() == v1::CONDITION_USE_REFERENCE) condition.use = Use::kReference;
   condition.frame_index = proto.frame_index();
   if (proto.has_strength()) condition.strength = proto.strength();
+  if (proto.has_attention_strength()) condition.attention_strength = proto.attention_strength();
   condition.file = proto.file();
   const std::string& bytes = BytesOf(proto);
   if (bytes.empty()) {
@@ -86,6 +87,7 @@ void SetCondition(const model::Condition& condition, bool with_bytes, v1::Condit
   if (condition.is_reference()) proto.set_use(v1::CONDITION_USE_REFERENCE);
   proto.set_frame_index(condition.frame_index);
   if (condition.strength) proto.set_strength(*condition.strength);
+  if (condition.attention_strength) proto.set_attention_strength(*condition.attention_strength);
   proto.set_content_type(condition.content_type);
   proto.set_size_bytes(condition.size_bytes);
   proto.set_sha256(condition.sha256);

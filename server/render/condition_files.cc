@@ -9,6 +9,7 @@
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/program/condition_file.h"
 #include "kernels/base/status_macros.h"
+#include <CLI/CLI.hpp>
 
 namespace reel::render {
 
@@ -37,6 +38,17 @@ absl::Status ReadOne(const std::string& path, model::Condition condition,
 
 }  // namespace
 
+void AddReferenceFlags(CLI::App& app, RenderOptions& options) {
+  app.add_option_function<std::string>(
+      "--reference",
+      [&options](const std::string& text) { options.reference = ParseReferenceFile(text); },
+      "FILE[:STRENGTH], the MP4 that an adapter wants a reference of (IC-LoRA); needs --adapter "
+      "and --adapter-ranks");
+  app.add_option("--reference-attention", options.reference_attention,
+                 "0 to 1 (default): how much video and --reference attend to each other")
+      ->needs("--reference");
+}
+
 absl::Status ReadConditionFiles(RenderOptions& options) {
   for (const ConditionFile& file : options.conditions) {
     REEL_ASSIGN_OR_RETURN(std::string bytes,
@@ -58,6 +70,7 @@ absl::Status ReadConditionFiles(RenderOptions& options) {
     reference.kind = model::Condition::Kind::kVideo;
     reference.use = model::Condition::Use::kReference;
     reference.strength = options.reference->strength;
+    reference.attention_strength = options.reference_attention;
     REEL_RETURN_IF_ERROR(ReadOne(options.reference->path, reference, options.spec.conditions));
   }
   sound.kind = model::Condition::Kind::kAudio;

@@ -22,6 +22,7 @@
 #include "kernels/base/program/nearest_path.h"
 #include "model/bundled_model.h"
 #include "server/render/adapter_flag.h"
+#include "server/render/condition_files.h"
 #include "server/render/source_flags.h"
 #include <CLI/CLI.hpp>
 
@@ -114,11 +115,7 @@ void AddConditionFlags(CLI::App& app, Texts& texts, RenderOptions& options) {
   app.add_option("--refine", options.refined_clip,
                  "An MP4 of any origin that the second pass of a preset of two refines, in place "
                  "of the first; --denoise-strength: how much of it is made anew");
-  app.add_option_function<std::string>(
-      "--reference",
-      [&options](const std::string& text) { options.reference = ParseReferenceFile(text); },
-      "FILE[:STRENGTH], the MP4 that an adapter wants a reference of (IC-LoRA); needs --adapter "
-      "and --adapter-ranks");
+  AddReferenceFlags(app, options);
   app.add_option("--sound", options.sound,
                  "A WAV, FLAC, MP3 or MP4 whose sound the video has and its pictures follow");
 }

@@ -25,9 +25,10 @@ struct RenderOptions {
   std::vector<ConditionFile> conditions;
   std::string refined_clip;                // a file that the second pass refines; empty: none
   std::optional<ConditionFile> reference;  // that an adapter wants
-  std::string sound;                       // a file that the video has the sound of; empty: none
-  std::string dtype;                       // empty: best for the device
-  int64_t device_memory = 0;               // 0: all of a GPU's, and no bound on a CPU
+  std::optional<double> reference_attention;
+  std::string sound;          // a file that the video has the sound of; empty: none
+  std::string dtype;          // empty: best for the device
+  int64_t device_memory = 0;  // 0: all of a GPU's, and no bound on a CPU
   model::Offload offload = {};
   model::WeightsForm weights_form = model::WeightsForm::k16;
   model::WeightsForm text_form = model::WeightsForm::k16;

@@ -156,6 +156,59 @@ TEST_F(ReferenceClip, MakesTheVideoThatReelRenderMakes) {
   EXPECT_EQ(by_program.status, 0) << by_program.errors;
 }
 
+TEST_F(ReferenceClip, HasAStrengthOfItsAttention) {
+  ReelServer server(Setup());
+  Calls calls(server.Connect());
+  const std::string clip = calls.Generate(Spec()).file;
+  folder_.Write("clip.mp4", clip);
+  const auto with = [&](double strength) {
+    v1::VideoSpec spec = With(Spec("pose"), clip);
+    spec.mutable_conditions(0)->set_attention_strength(strength);
+    return spec;
+  };
+  const StreamResult plain = calls.Generate(With(Spec("pose"), clip)),
+                     all = calls.Generate(with(1)), quarter = calls.Generate(with(0.25)),
+                     none = calls.Generate(with(0));
+  ASSERT_TRUE(quarter.is_finished) << quarter.status.error_message();
+  EXPECT_EQ(plain.finished.spec().conditions(0).attention_strength(), 1);
+  EXPECT_EQ(quarter.finished.spec().conditions(0).attention_strength(), 0.25);
+  EXPECT_TRUE(all.file == plain.file);
+  EXPECT_FALSE(quarter.file == plain.file);
+  EXPECT_FALSE(quarter.file == none.file);
+  const ProgramResult by_program = RunProgram(BinaryPath("reel"), {"--server",
+                                                                   server.address(),
+                                                                   "generate",
+                                                                   "a red fox",
+                                                                   "--width",
+                                                                   "128",
+                                                                   "--height",
+                                                                   "64",
+                                                                   "--frames",
+                                                                   "17",
+                                                                   "--fps",
+                                                                   "25",
+                                                                   "--steps",
+                                                                   "2",
+                                                                   "--seed",
+                                                                   "7",
+                                                                   "--adapter",
+                                                                   "pose",
+                                                                   "--reference",
+                                                                   folder_.File("clip.mp4"),
+                                                                   "--reference-attention",
+                                                                   "2",
+                                                                   "-o",
+                                                                   folder_.File("by-program.mp4")});
+  EXPECT_EQ(by_program.status, 3);
+  EXPECT_THAT(by_program.errors, HasSubstr("nearest: 1"));
+  v1::VideoSpec frames = with(0.5);
+  frames.clear_adapters();
+  frames.mutable_conditions(0)->set_use(v1::CONDITION_USE_FRAMES);
+  const grpc::Status refused = calls.Generate(frames).status;
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(ViolatedFields(refused), ElementsAre("spec.conditions[0].attention_strength"));
+}
+
 TEST_F(ReferenceClip, ComesThroughTheFacadeAsAFileOfItsForm) {
   ReelServer server(WithFacade());
   Calls calls(server.Connect());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/reference_clip.h"
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,6 +78,28 @@ TEST(ReferenceClip, GoesWithTheAdapterThatWantsIt) {
   EXPECT_THAT(ViolationsWith(spec), IsEmpty());
   spec.conditions[0].strength = 1.5;
   EXPECT_THAT(ViolationsWith(spec), ElementsAre(Violation("conditions[0].strength", "nearest: 1")));
+}
+
+TEST(ReferenceClip, AloneHasAStrengthOfItsAttention) {
+  GenerationSpec spec = ReferenceSpec("pose");
+  EXPECT_EQ(ResolvedReference(spec).conditions[0].attention_strength, 1);
+  for (const double legal : {0.0, 0.25, 1.0}) {
+    spec.conditions[0].attention_strength = legal;
+    EXPECT_EQ(ResolvedReference(spec).conditions[0].attention_strength, legal);
+  }
+  const auto refused = [&](double strength, const char* nearest) {
+    spec.conditions[0].attention_strength = strength;
+    EXPECT_THAT(ViolationsWith(spec),
+                ElementsAre(Violation("conditions[0].attention_strength", nearest)));
+  };
+  refused(1.5, "nearest: 1");
+  refused(-0.5, "nearest: 0");
+  refused(std::nan(""), "nearest: 0");
+  spec.adapters.clear();
+  spec.conditions[0].use = Condition::Use::kFrames;
+  refused(0.5, "only a reference clip has one; nearest: leave it out");
+  spec.conditions[0].attention_strength.reset();
+  EXPECT_EQ(ResolvedReference(spec).conditions[0].attention_strength, std::nullopt);
 }
 
 TEST(ReferenceClip, IsRefusedWithoutExactlyOneAdapterThatWantsIt) {

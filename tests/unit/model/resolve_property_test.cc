@@ -81,6 +81,7 @@ class RandomSpec {
     Condition condition;
     condition.frame_index = Pick<int>({0}, {8, 1000, -1});
     if (Chance(2)) condition.strength = Pick<double>({0, 1}, {2, kNaN});
+    if (Chance(20)) condition.attention_strength = 0.5;
     condition.bytes = std::make_shared<const std::string>(Pick<std::string>({"png", "jpeg"}, {""}));
     return condition;
   }

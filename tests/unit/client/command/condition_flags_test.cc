@@ -114,6 +114,9 @@ TEST_F(ConditionFlagsTest, SendsTheReferenceThatAnAdapterWants) {
   EXPECT_EQ(server_.asked().estimates.at(0).spec().adapters_size(), 0);
   EXPECT_EQ(Generate({"--reference", clip + ":0.5"}), 0) << err_;
   EXPECT_EQ(server_.asked().generates.at(1).spec().conditions(0).strength(), 0.5);
+  EXPECT_EQ(Generate({"--reference", clip, "--reference-attention", "0.25"}), 0) << err_;
+  EXPECT_EQ(server_.asked().generates.at(2).spec().conditions(0).attention_strength(), 0.25);
+  EXPECT_EQ(Generate({"--reference-attention", "0.25"}), 2) << "needs a reference";
   EXPECT_EQ(Generate({"--reference", last}), 3);
   EXPECT_NE(err_.find("Only an MP4 is a reference: " + last), std::string::npos) << err_;
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/fakes/temp_folder.h"
+#include <CLI/CLI.hpp>
 
 namespace reel::render {
 namespace {
@@ -41,6 +42,21 @@ TEST(ReadConditionFiles, ReadsTheSoundBehindThePictures) {
   EXPECT_EQ(*options.spec.conditions[1].bytes, "RIFF and so on");
   options.sound = folder.File("nothing.wav");
   EXPECT_THAT(std::string(ReadConditionFiles(options).message()), HasSubstr("nothing.wav"));
+}
+
+TEST(ReadConditionFiles, ReadsAReferenceWithItsStrengths) {
+  const reel::testing::TempFolder folder;
+  std::ofstream(folder.File("a.mp4")) << std::string("\0\0\0\x20", 4) << "ftypisom and so on";
+  RenderOptions options;
+  CLI::App app;
+  AddReferenceFlags(app, options);
+  app.parse("--reference " + folder.File("a.mp4") + ":0.5 --reference-attention 0.25");
+  ASSERT_TRUE(ReadConditionFiles(options).ok());
+  ASSERT_EQ(options.spec.conditions.size(), 1u);
+  EXPECT_TRUE(options.spec.conditions[0].is_reference());
+  EXPECT_EQ(options.spec.conditions[0].strength, 0.5);
+  EXPECT_EQ(options.spec.conditions[0].attention_strength, 0.25);
+  EXPECT_THROW(app.parse("--reference-attention 0.25"), CLI::RequiresError);
 }
 
 TEST(ReadConditionFiles, NamesAFileThatItCannotRead) {
