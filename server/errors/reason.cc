@@ -48,8 +48,8 @@ constexpr ReasonRow kRows[] = {
     {Reason::kVideoNotFinal, "VIDEO_NOT_FINAL", StatusCode::kFailedPrecondition,
      "A queued or running video cannot be deleted; cancel it first."},
     {Reason::kFileNotFound, "FILE_NOT_FOUND", StatusCode::kNotFound,
-     "No such file was sent ahead, it belongs to another tenant, or it has expired; send it "
-     "again."},
+     "No such file was sent ahead, it belongs to another tenant, or it has expired; the violation "
+     "names its field; send it again."},
     {Reason::kStateGone, "STATE_GONE", StatusCode::kFailedPrecondition,
      "The video that this one would go on from did not keep its state, or it is damaged or has "
      "been removed."},

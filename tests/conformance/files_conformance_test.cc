@@ -20,6 +20,7 @@
 namespace reel::tests {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr char kCard[] = " pictures: true sound: true";
@@ -124,7 +125,9 @@ TEST_P(Files, WhatIsNotWholeOrNoFileIsNamedAndLeavesNothing) {
   EXPECT_THAT(caller.Upload(std::string(100, 'x')).status.error_message(), HasSubstr("data"));
   v1::UploadedFile none;
   none.set_name("files/" + Sha256Hex(bytes));
-  EXPECT_EQ(caller.Create(Refining(none)).reason(), "FILE_NOT_FOUND");
+  const Answer refused = caller.Create(Refining(none));
+  EXPECT_EQ(refused.reason(), "FILE_NOT_FOUND");
+  EXPECT_THAT(ViolatedFields(refused.status), ElementsAre("spec.conditions[0].file"));
   none.set_name("files/../../etc/passwd");
   EXPECT_EQ(caller.Create(Refining(none)).reason(), "INVALID_REQUEST");
   EXPECT_TRUE(NothingOnTheWay(service));

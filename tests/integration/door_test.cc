@@ -101,7 +101,10 @@ grpc::Status RefusalOfSpec(Calls& calls, const json& spec) {
   same.set_num_frames(spec.value("numFrames", 0));
   same.set_model(spec.value("model", ""));
   same.set_num_inference_steps(spec.value("numInferenceSteps", 0));
-  if (spec.contains("conditions")) same.add_conditions();
+  if (spec.contains("conditions")) {
+    v1::Condition& condition = *same.add_conditions();
+    if (spec["conditions"][0].contains("file")) condition.set_file(spec["conditions"][0]["file"]);
+  }
   if (spec.contains("kernels")) {
     same.mutable_kernels()->set_profile(spec["kernels"].value("profile", ""));
     if (spec["kernels"].contains("variants")) {
@@ -131,6 +134,7 @@ TEST(Door, RefusalsAreTheSameByBothDoors) {
       {"kernel", {{"prompt", "x"}, {"kernels", {{"profile", "none"}}}}},
       {"variant", {{"prompt", "x"}, {"kernels", {{"variants", {{"rms_norm", "none"}}}}}}},
       {"condition", {{"prompt", "x"}, {"conditions", {{{"frameIndex", 0}}}}}},
+      {"file", {{"prompt", "x"}, {"conditions", {{{"file", "files/" + std::string(64, '0')}}}}}},
       {"steps", {{"prompt", "x"}, {"numInferenceSteps", 1000000}}},
       {"large", {{"prompt", std::string(100'000, 'x')}}},
   };

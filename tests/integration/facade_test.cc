@@ -114,6 +114,7 @@ TEST(Facade, RefusalsAreThoseOfGrpcInEveryShape) {
     json fields;
     const char* param;
   };
+  const std::string kNoFile = "files/" + std::string(64, '0');
   const std::vector<Case> cases = {
       {{{"prompt", "x"}, {"width", 257}, {"height", 256}}, "size"},
       {{{"prompt", "x"}, {"size", "1280x720"}}, "size"},
@@ -123,6 +124,7 @@ TEST(Facade, RefusalsAreThoseOfGrpcInEveryShape) {
       {{{"prompt", "x"}, {"kernels", "none"}}, nullptr},
       {{{"prompt", "x"}, {"num_inference_steps", 1'000'000}}, "num_inference_steps"},
       {{{"prompt", "x"}, {"fps", 1000}}, "fps"},
+      {{{"prompt", "x"}, {"input_reference", kNoFile}}, "input_reference"},
   };
   int refused = 0;
   for (const Case& c : cases) {
@@ -135,6 +137,7 @@ TEST(Facade, RefusalsAreThoseOfGrpcInEveryShape) {
     spec.set_frame_rate(c.fields.value("fps", 0.0));
     if (c.fields.contains("kernels")) spec.mutable_kernels()->set_profile("none");
     if (c.fields.contains("width")) spec.set_width(257), spec.set_height(256);
+    if (c.fields.contains("input_reference")) spec.add_conditions()->set_file(kNoFile);
     if (c.fields.contains("size")) spec.set_width(1280), spec.set_height(720);
     grpc::ClientContext context;
     v1::CreateVideoResponse response;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/conditions.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "kernels/base/digest/sha256.h"
@@ -24,18 +25,21 @@ struct ConditionPlace {
 };
 
 // A file uploaded before the request is stored already.
-absl::Status CheckFile(const ConditionPlace& place, const model::Condition& condition) {
+absl::Status CheckFile(const ConditionPlace& place, const Conditions::List& conditions,
+                       size_t index) {
+  const model::Condition& condition = conditions[index];
   for (const std::string& key : place.KeysOf(condition)) {
     const absl::Status found = place.store.Head(key).status();
     if (!absl::IsNotFound(found)) return found;
   }
-  return NoSuchFile(condition.file);
+  return NoSuchFile(condition.file, index);
 }
 
 absl::Status KeepAll(const ConditionPlace& place, const Conditions::List& conditions) {
-  for (const model::Condition& condition : conditions) {
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    const model::Condition& condition = conditions[i];
     if (!condition.file.empty()) {
-      REEL_RETURN_IF_ERROR(CheckFile(place, condition));
+      REEL_RETURN_IF_ERROR(CheckFile(place, conditions, i));
       continue;
     }
     const std::string key = place.KeysOf(condition).front();

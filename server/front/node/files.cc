@@ -128,7 +128,7 @@ absl::Status DescribeAll(const FileShelf& shelf, absl::Time now, model::Generati
     model::Condition& condition = spec.conditions[i];
     if (condition.file.empty()) continue;
     auto place = shelf.Find(condition.file.substr(kFileNamePrefix.size()), now);
-    if (absl::IsNotFound(place.status())) return NoSuchFile(condition.file);
+    if (absl::IsNotFound(place.status())) return NoSuchFile(condition.file, i);
     REEL_RETURN_IF_ERROR(place.status());
     const model::Condition sent = condition;
     TakeDescription(*place, condition);

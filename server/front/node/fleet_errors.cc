@@ -51,9 +51,11 @@ absl::Status NoSuchVideo(const std::string& id) {
   return MakeError(Reason::kVideoNotFound, absl::StrCat("No such video: videos/", id), OfVideo(id));
 }
 
-absl::Status NoSuchFile(const std::string& name) {
+absl::Status NoSuchFile(const std::string& name, size_t condition) {
+  const std::string field = absl::StrCat("spec.conditions[", condition, "].file");
   ErrorDetails details;
-  details.metadata = {{"file", name}};
+  details.metadata = {{"field", field}, {"file", name}};
+  details.violations = {{field, "names no file that is there; send it again"}};
   details.resource_type = "file";
   details.resource_name = name;
   return MakeError(Reason::kFileNotFound,

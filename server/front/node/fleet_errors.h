@@ -2,6 +2,7 @@
 // Errors of a fleet as its callers see them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,8 +17,8 @@ absl::Status NotWritten(const absl::Status& status);
 // The store did not return a result; MEDIA_CORRUPT if it has lost it.
 absl::Status ReadFailure(const absl::Status& status);
 absl::Status NoSuchVideo(const std::string& id);
-// FILE_NOT_FOUND, for a file that a request names.
-absl::Status NoSuchFile(const std::string& name);
+// FILE_NOT_FOUND, for the file that this condition of a request names.
+absl::Status NoSuchFile(const std::string& name, size_t condition);
 // The video exists but is sealed with a key that this server does not have.
 absl::Status VideoLocked(const std::string& id);
 absl::Status RequestIdTaken(const std::string& request_id, const std::string& id);

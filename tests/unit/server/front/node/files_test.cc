@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "tests/fakes/memory_objects.h"
@@ -20,6 +22,7 @@
 namespace reel::front {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string ClipOf(size_t bytes) { return "1234ftyp" + std::string(bytes - 8, 'x'); }
@@ -70,6 +73,19 @@ class FilesTest : public FleetFixture {
   static std::string Why(const absl::StatusOr<T>& answer, Reason reason) {
     EXPECT_EQ(ReasonOf(answer.status()), reason) << answer.status();
     return std::string(answer.status().message());
+  }
+
+  // The fields that the error is about.
+  static std::vector<std::string> FieldsOf(const absl::Status& error) {
+    google::rpc::Status message;
+    EXPECT_TRUE(message.ParseFromString(SerializeError(error)));
+    std::vector<std::string> fields;
+    google::rpc::BadRequest bad;
+    for (const auto& detail : message.details()) {
+      if (!detail.UnpackTo(&bad)) continue;
+      for (const auto& violation : bad.field_violations()) fields.push_back(violation.field());
+    }
+    return fields;
   }
 
   reel::testing::MemoryObjects store_;
@@ -131,6 +147,43 @@ TEST_F(FilesTest, TheSameBytesAreOneFileOfTheirTenantAlone) {
                      .replace(why.size() - 64, 64, Sha256Hex(clip)));
   ASSERT_TRUE(Send(a, clip, "another").ok());
   EXPECT_TRUE(a.Ask(foreign).ok());
+}
+
+TEST_F(FilesTest, OneThatIsNotThereIsNamedByTheConditionThatNamesItHoweverOneAsks) {
+  Member& a = Add("a");
+  const std::string clip = ClipOf(1000);
+  ASSERT_TRUE(Send(a, clip).ok());
+  const auto second_is = [&](const std::string& bytes) {
+    NewJob job = Naming(a, NameOf(clip));
+    job.spec.conditions.resize(2);
+    job.spec.conditions[1].file = NameOf(bytes);
+    return job;
+  };
+  EXPECT_THAT(FieldsOf(a.Ask(Naming(a, NameOf("none"))).status()),
+              ElementsAre("spec.conditions[0].file"));
+  const auto second = ElementsAre("spec.conditions[1].file");
+  const auto made = a.Ask(second_is("none"));
+  Why(made, Reason::kFileNotFound);
+  EXPECT_THAT(FieldsOf(made.status()), second);
+  const auto video =
+      Await<Video>([&](auto done) { a.service->Validate(second_is("none"), std::move(done)); });
+  Why(video, Reason::kFileNotFound);
+  EXPECT_THAT(FieldsOf(video.status()), second);
+  const auto estimate = Await<CostEstimate>(
+      [&](auto done) { a.service->Estimate(second_is("none"), std::move(done)); });
+  Why(estimate, Reason::kFileNotFound);
+  EXPECT_THAT(FieldsOf(estimate.status()), second);
+  // One that is said to be there, and whose bytes are lost.
+  const std::string lost = ClipOf(2000);
+  ASSERT_TRUE(Send(a, lost).ok());
+  for (const auto& [key, bytes] : store_.All()) {
+    if (bytes == lost) {
+      ASSERT_TRUE(store_.Delete(key).ok());
+    }
+  }
+  const auto gone = a.Ask(second_is(lost));
+  Why(gone, Reason::kFileNotFound);
+  EXPECT_THAT(FieldsOf(gone.status()), second);
 }
 
 TEST_F(FilesTest, WhatIsNotAsItWasSaidLeavesNothing) {
