@@ -17,6 +17,13 @@ int64_t PixelsOf(const FileSize& size, int64_t frames) {
   return int64_t{size.width} * size.height * (std::max<int64_t>(frames, 0) + kRepeatedFrames);
 }
 
+// Frames of this size that are decoded before the request is refused; one at least.
+int64_t MostDecodedFrames(const FileSize& size) {
+  constexpr int64_t kPixelBytes = 3;
+  const int64_t frame = kPixelBytes * size.width * size.height;
+  return std::max<int64_t>(kMostConditionBytes / std::max<int64_t>(frame, 1), 1);
+}
+
 ConditionWork OfRefinedClip(const GenerationSpec& resolved, const ModelCard& card) {
   const PassWork last = AllPassesOf(resolved, card).back();
   const int64_t latents = (resolved.num_frames - 1) / card.temporal_multiple + 1;
@@ -33,8 +40,9 @@ int64_t PixelsOfReference(const GenerationSpec& resolved, const ModelCard& card,
                           const FileSize& pass) {
   const auto scale = ReferenceScaleOf(resolved, card);
   if (!scale.has_value()) return 0;
-  return PixelsOf(ReferenceSize(pass, *scale),
-                  ReferenceFrames(resolved.num_frames, *scale, card.temporal_multiple));
+  const int64_t fitting = ReferenceFrames(resolved.num_frames, *scale, card.temporal_multiple);
+  const FileSize decoded = ReferenceSize({resolved.width, resolved.height}, *scale);
+  return PixelsOf(ReferenceSize(pass, *scale), std::min(fitting, MostDecodedFrames(decoded)));
 }
 
 }  // namespace
@@ -43,6 +51,7 @@ ConditionWork ConditionWorkOf(const GenerationSpec& resolved, const ModelCard& c
   if (RefinedClipOf(resolved) != nullptr) return OfRefinedClip(resolved, card);
   const PassWork largest = LargestOf(PassesOf(resolved, card));
   const FileSize pass = {largest.width, largest.height};
+  const int64_t most = MostDecodedFrames({resolved.width, resolved.height});
   ConditionWork work;
   for (const Condition& condition : resolved.conditions) {
     if (condition.is_sound()) continue;
@@ -51,7 +60,8 @@ ConditionWork ConditionWorkOf(const GenerationSpec& resolved, const ModelCard& c
       continue;
     }
     const bool is_clip = condition.kind == Condition::Kind::kVideo;
-    const int frames = is_clip ? std::max(resolved.num_frames - condition.frame_index, 1) : 1;
+    const int64_t fitting = std::max(resolved.num_frames - condition.frame_index, 1);
+    const int64_t frames = is_clip ? std::min(fitting, most) : 1;
     work.pixels = std::max(work.pixels, PixelsOf(pass, frames));
     if (condition.frame_index == 0) continue;
     work.added_tokens += ((frames - 1) / card.temporal_multiple + 1) *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of a request's pictures and clips that takes device memory. A clip counts with the most
-// frames that fit the video, since only its decoder knows how many it has.
+// Work of a request's pictures and clips that takes device memory. Only a worker's decoder knows a
+// clip's frames, so a clip counts with as many as fit the video and may be decoded.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,10 @@
 #include "model/model_card.h"
 
 namespace reel::model {
+
+// The most bytes that a request's conditions are decoded to: three for each pixel. Another bound
+// holds for a clip that is refined, which stands alone.
+inline constexpr int64_t kMostConditionBytes = int64_t{1} << 30;
 
 struct ConditionWork {
   int64_t pixels = 0;            // in all frames of the largest encoder call

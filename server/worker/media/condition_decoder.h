@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
+#include "model/condition_work.h"
 #include "model/generation_spec.h"
 #include "model/model_card.h"
 #include "model/pass_work.h"
@@ -26,13 +27,14 @@ struct DecodeLimits {
   static DecodeLimits For(const model::GenerationSpec& resolved, const model::ModelCard& card,
                           int64_t max_pixels);
 
-  model::SoundFormat sound = {};                // that sounds are brought to
-  model::SoundFormat carried_sound = {};        // the same of clips that are refined
-  model::FileSize refined = {};                 // that those are scaled to
-  model::FileSize reference = {};               // that a reference clip is; 0x0: none is wanted
-  int reference_every = 1;                      // behind its first frame, one of so many is taken
-  int64_t max_pixels = 16'000'000;              // most pixels of a picture, before scaling
-  int64_t max_bytes = int64_t{1} << 30;         // most bytes of all conditions, after scaling
+  model::SoundFormat sound = {};          // that sounds are brought to
+  model::SoundFormat carried_sound = {};  // the same of clips that are refined
+  model::FileSize refined = {};           // that those are scaled to
+  model::FileSize reference = {};         // that a reference clip is; 0x0: none is wanted
+  int reference_every = 1;                // behind its first frame, one of so many is taken
+  int64_t max_pixels = 16'000'000;        // most pixels of a picture, before scaling
+  // Of all conditions, after scaling.
+  int64_t max_bytes = model::kMostConditionBytes;
   absl::Duration max_time = absl::Seconds(60);  // most time for all conditions
 };
 

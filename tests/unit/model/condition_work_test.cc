@@ -53,6 +53,22 @@ TEST(ConditionWork, OfClipsIsAllThatTheyMayHaveUpToTheVideosEnd) {
             (ConditionWork{.pixels = 256 * 128 * 27, .added_tokens = 4 * 8 * 4}));
 }
 
+TEST(ConditionWork, OfLongClipsIsNoMoreThanAWorkerDecodes) {
+  GenerationSpec spec = LongFilm();
+  spec.width = 1920;
+  spec.height = 1088;
+  constexpr int64_t kFrame = 1920 * 1088;
+  constexpr int64_t kMost = 171;  // of three bytes a pixel in 1 GiB
+  ASSERT_LE(kMost * kFrame * 3, kMostConditionBytes);
+  ASSERT_GT((kMost + 1) * kFrame * 3, kMostConditionBytes);
+  AddCondition(spec, kVideo, kFollowed, 8);
+  EXPECT_EQ(ConditionWorkOf(spec, ExampleCard()),
+            (ConditionWork{.pixels = kFrame * (kMost + 2), .added_tokens = 22 * 60 * 34}));
+  spec.num_frames = 8 + 97;
+  EXPECT_EQ(ConditionWorkOf(spec, ExampleCard()),
+            (ConditionWork{.pixels = kFrame * (97 + 2), .added_tokens = 13 * 60 * 34}));
+}
+
 TEST(ConditionWork, OfAReferenceIsThatOfItsOwnSize) {
   ModelCard card = ExampleCard();
   card.takes_references = true;
@@ -61,6 +77,9 @@ TEST(ConditionWork, OfAReferenceIsThatOfItsOwnSize) {
   spec.adapters = {{"pose", 1}};
   AddCondition(spec, kVideo, Condition::Use::kReference);
   EXPECT_EQ(ConditionWorkOf(spec, card), (ConditionWork{.pixels = 128 * 64 * 483}));
+  spec.width = 4096;
+  spec.height = 2048;
+  EXPECT_EQ(ConditionWorkOf(spec, card), (ConditionWork{.pixels = 2048 * 1024 * (170 + 2)}));
 }
 
 TEST(ConditionWork, OfARefinedClipIsAPieceForTheEncoderAndAllOfItForTheUpsampler) {

@@ -126,6 +126,8 @@ TEST(DecodeConditions, HoldsItsLimits) {
   limits = {};
   limits.max_time = absl::ZeroDuration();
   EXPECT_THAT(ErrorOf(Spec({Picture(OnePixel())}), limits), HasSubstr("takes too long"));
+  EXPECT_EQ(DecodeLimits::For(Spec({}), {}, 1).max_bytes, model::kMostConditionBytes)
+      << "with which the memory of clips is reckoned";
 }
 
 TEST(DecodeConditions, GivesTheFramesThatFfmpegGives) {
