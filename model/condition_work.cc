@@ -17,7 +17,7 @@ int64_t PixelsOf(const FileSize& size, int64_t frames) {
   return int64_t{size.width} * size.height * (std::max<int64_t>(frames, 0) + kRepeatedFrames);
 }
 
-// Frames of this size that are decoded before the request is refused; one at least.
+// Number of frames of this size that a worker decodes at most; at least one.
 int64_t MostDecodedFrames(const FileSize& size) {
   constexpr int64_t kPixelBytes = 3;
   const int64_t frame = kPixelBytes * size.width * size.height;

@@ -10,8 +10,8 @@
 
 namespace reel::model {
 
-// The most bytes that a request's conditions are decoded to: three for each pixel. Another bound
-// holds for a clip that is refined, which stands alone.
+// Most bytes that a worker decodes the conditions of a request to, three for each pixel. Clips that
+// are refined have a bound of their own.
 inline constexpr int64_t kMostConditionBytes = int64_t{1} << 30;
 
 struct ConditionWork {

@@ -35,7 +35,7 @@ class Generation {
   // Whether DecodeNext can make frames now: after the last step, or earlier if no later step
   // changes the video's first frames.
   virtual bool has_frames() const { return step() >= num_steps(); }
-  // Whether the next DecodeNext decodes sound, if the sink takes sound.
+  // True if the next DecodeNext decodes sound, provided that the sink takes sound.
   virtual bool has_sound() const { return false; }
   // The rows that its next step adds to a batch.
   virtual int64_t rows() const = 0;

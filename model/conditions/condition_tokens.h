@@ -37,7 +37,7 @@ struct EncodedCondition {
   bool is_picture = true;  // else a clip
   // Of latents that are the clip's own, not pictures', the latent frame that the first is held at.
   int64_t first_latent = 0;
-  // Of a reference clip, which is no part of the video.
+  // Set for reference clips only, whose tokens are not part of the video.
   std::optional<ReferenceScale> reference = {};
   double attention_strength = 1;
 

@@ -41,7 +41,7 @@ struct AttentionContext {
 // infinity it makes no NaN in a kernel that meets a whole tile of such keys.
 inline constexpr double kUnseen = -10'000;
 
-// What is added to the scores of some queries of self attention, which stand side by side.
+// A bias of self attention: added to the scores of the queries `first` to `first + count`.
 struct QueryBias {
   int64_t first = 0, count = 0;
   at::Tensor bias;  // [1 or B, 1, 1 or count, keys]
@@ -61,8 +61,8 @@ struct AttentionLayer {
   RowNeeds QueryForm(const Ops& ops) const;
   RowNeeds ContextForm(const Ops& ops) const { return to_kv.NeedsIn(ops); }
 
-  // The tokens x [B, S, width] look at each other; `ranks` as in AttentionContext. `bias` is empty,
-  // or has all queries in their order: each entry is an attention of its own.
+  // The tokens x [B, S, width] attend to each other; `ranks` as in AttentionContext. `bias` is
+  // empty or covers all queries in order, and each entry takes one call of the attention kernel.
   // Here and below plain rows are as good as those of QueryForm and ContextForm.
   at::Tensor OfSelf(const Ops& ops, const Rows& x, const RopeTable& table,
                     const std::vector<QueryBias>& bias = {}, const RankTokens& ranks = {}) const;

@@ -40,7 +40,7 @@ StreamTimes TimesThere(const StreamTimes& times, const RankPart& part) {
   return own;
 }
 
-// Of the part's queries, numbered from its first token on.
+// The biases of the part's own queries. `first` counts from the part's first token.
 std::vector<QueryBias> BiasThere(const std::vector<QueryBias>& all, const RankPart& part) {
   const TokenRange own = part.tokens.own();
   std::vector<QueryBias> there;

@@ -20,7 +20,7 @@ struct ReferenceAttention {
   int64_t own_tokens = 0;  // of the video, which come first; then those that conditions add to it
   std::vector<ReferenceGroup> clips = {};  // the last tokens, without gaps
 
-  // Whether all tokens see each other: no bias is needed.
+  // True if no clip has a strength below 1, so that no bias is needed.
   bool is_full() const;
 };
 

@@ -22,11 +22,11 @@ struct StreamInputs {
   StreamTimes times;
   TextContext text;  // of Prepare
   StreamTables tables;
-  // Of the video alone; empty or undefined where there is none.
+  // The next two are for the video stream only.
   std::vector<QueryBias> self_bias = {};  // in the model's type; of SelfBias or AttentionBias
   at::Tensor keyframes = {};  // [B, S, 1], above 0 for tokens of latents that are a single picture
-  // Of a group whose ranks divide the video's tokens: S are this rank's, and of the bias its
-  // queries.
+  // If ranks of a group divide the video's tokens, S counts this rank's tokens, and the bias has
+  // its queries only.
   RankTokens ranks = {};
 };
 

@@ -61,7 +61,7 @@ def error_of(failure: Any) -> ReelError:
             pushback = int(value) / 1000
     code, message = failure.code().name, failure.details() or ""
     if code == "INTERNAL" and message == "Internal error from Core":
-        # What asyncio's gRPC says in place of an answer that comes while it still sends.
+        # gRPC's asyncio calls end so if the server answers while they still send; its answer is lost.
         code, message = "UNAVAILABLE", "the server ended the call before all was sent, and gRPC lost what it said"
     error = ReelError(code, message, status.details)
     if pushback is not None:

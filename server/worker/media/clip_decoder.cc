@@ -27,7 +27,7 @@ namespace {
 // Converts as the ffmpeg command does, with which the reference reads clips.
 constexpr int kScalerFlags = SWS_BICUBIC;
 
-// Each has pictures of its own, up to `max_pixels` large.
+// Bounded, since each thread holds pictures of up to `max_pixels`.
 int DecoderThreads() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
 }

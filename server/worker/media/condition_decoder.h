@@ -33,7 +33,7 @@ struct DecodeLimits {
   model::FileSize reference = {};         // that a reference clip is; 0x0: none is wanted
   int reference_every = 1;                // behind its first frame, one of so many is taken
   int64_t max_pixels = 16'000'000;        // most pixels of a picture, before scaling
-  // Of all conditions, after scaling.
+  // Most bytes of all conditions together, after scaling.
   int64_t max_bytes = model::kMostConditionBytes;
   absl::Duration max_time = absl::Seconds(60);  // most time for all conditions
 };

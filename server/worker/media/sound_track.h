@@ -36,8 +36,8 @@ class SoundTrack {
   // Adds the next samples, interleaved. After the last ones, pads with silence or cuts at the
   // pictures' end, and applies the format's loudness.
   void Add(const std::vector<float>& interleaved, bool is_last);
-  // Whether WriteUntil has the samples that it needs: all of them, if a loudness is wanted or
-  // another file comes first.
+  // True if WriteUntil has the samples that it needs. It needs all of them if a loudness is wanted
+  // or another file comes first.
   bool HasUntil(int frames) const;
   bool has_all() const { return has_all_; }
   // Writes the packets that the first `frames` pictures need, and a few more; each once.

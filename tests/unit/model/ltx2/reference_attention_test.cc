@@ -36,7 +36,7 @@ std::vector<EncodedCondition> TwoReferences(double half, double full) {
            .attention_strength = full}};
 }
 
-// What the weight of each pair of tokens is multiplied by, pair by pair: [S, S].
+// The factor of the attention weight of each pair of tokens, [S, S].
 at::Tensor Weights(double half, double full) {
   const auto group_of = [](int64_t token) {
     return token < kOwn ? 0 : token < kOwn + kInside ? 1 : token < kTokens - 6 ? 2 : 3;
