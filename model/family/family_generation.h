@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "model/bridge/aten.h"
-#include "model/denoise/exact_steps.h"
 #include "model/denoise/finite_check.h"
+#include "model/denoise/step_kernels.h"
 #include "model/frames/frame_source.h"
 #include "model/pipeline.h"
 

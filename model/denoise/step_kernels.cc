@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/denoise/exact_steps.h"
+#include "model/denoise/step_kernels.h"
 
 #include "kernels/dispatch/kernel_profiles.h"
 
