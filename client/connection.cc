@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/connection.h"
 
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/error_details.h"
+#include "kernels/base/program/whole_file.h"
 
 namespace reel::client {
 namespace {
@@ -18,13 +19,12 @@ constexpr absl::Duration kReconnectPatience = absl::Milliseconds(200);
 constexpr int kLargestMessage = 4 << 20;  // a chunk has at most 1 MiB, a list of videos less
 
 absl::StatusOr<std::string> ReadFile(const std::string& what, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad() || content.empty()) {
+  std::optional<std::string> content = ReadWholeFile(path);
+  if (!content.has_value() || content->empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("The ", what, " is empty or cannot be read: ", path, "."));
   }
-  return content;
+  return *std::move(content);
 }
 
 bool IsLocal(const std::string& server) {

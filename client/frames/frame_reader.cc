@@ -2,11 +2,12 @@
 #include "client/frames/frame_reader.h"
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/program/whole_file.h"
 #include "kernels/base/status_macros.h"
 #include "server/worker/media/clip_decoder.h"
 
@@ -18,11 +19,11 @@ constexpr int64_t kMostPixels = int64_t{8192} * 8192;
 }  // namespace
 
 absl::StatusOr<FrameReader> FrameReader::Open(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::InvalidArgumentError(absl::StrCat("cannot read ", path));
+  std::optional<std::string> bytes = ReadWholeFile(path);
+  if (!bytes.has_value()) return absl::InvalidArgumentError(absl::StrCat("cannot read ", path));
   FrameReader reader;
   reader.path_ = path;
-  reader.bytes_.assign(std::istreambuf_iterator<char>(file), {});
+  reader.bytes_ = *std::move(bytes);
   REEL_RETURN_IF_ERROR(reader.Read([&](int, model::RgbImage image) {
     ++reader.frames_;
     reader.width_ = image.width;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/mutex.h"
+#include "kernels/base/program/whole_file.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/fleet/embedded_log.h"
 #include "server/front/fleet/log_messages.h"
@@ -169,9 +169,8 @@ class TakeOver {
   absl::Status TakeConditions(const JobRow& row, const Video& video) {
     for (size_t i = 0; i < video.spec.conditions.size(); ++i) {
       const model::Condition& condition = video.spec.conditions[i];
-      std::ifstream file(absl::StrCat(folder_.path(), "/conditions/", row.id, ".", i),
-                         std::ios::binary);
-      const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+      const std::string path = absl::StrCat(folder_.path(), "/conditions/", row.id, ".", i);
+      const std::string bytes = ReadWholeFile(path).value_or("");
       const std::string key =
           ConditionKeys(Seal(), names_.replica, row.tenant, condition.sha256).front();
       REEL_RETURN_IF_ERROR(objects_.PutBytes(key, bytes, condition.content_type));

@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -17,15 +15,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "httplib.h"
+#include "kernels/base/program/whole_file.h"
 #include "tests/fakes/connected.h"
 
 namespace reel::tests {
 namespace {
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string Tail(const std::string& text, size_t bytes) {
   return text.size() <= bytes ? text : text.substr(text.size() - bytes);
@@ -106,7 +100,7 @@ std::vector<pid_t> ReelServer::Children() const {
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
     int pid = 0;
     if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
-    const std::string stat = ReadFile(entry.path().string() + "/stat");
+    const std::string stat = ReadWholeFile(entry.path().string() + "/stat").value_or("");
     const size_t name_end = stat.rfind(')');
     if (name_end == std::string::npos) continue;
     const std::vector<std::string> fields =
@@ -119,8 +113,8 @@ std::vector<pid_t> ReelServer::Children() const {
 }
 
 int64_t ReelServer::MemoryBytes() const {
-  const std::vector<std::string> fields =
-      absl::StrSplit(ReadFile(absl::StrCat("/proc/", program_->pid(), "/statm")), ' ');
+  const std::vector<std::string> fields = absl::StrSplit(
+      ReadWholeFile(absl::StrCat("/proc/", program_->pid(), "/statm")).value_or(""), ' ');
   int64_t pages = 0;
   return fields.size() > 1 && absl::SimpleAtoi(fields[1], &pages) ? pages * ::sysconf(_SC_PAGESIZE)
                                                                   : 0;

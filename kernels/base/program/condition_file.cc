@@ -2,12 +2,13 @@
 #include "kernels/base/program/condition_file.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/program/whole_file.h"
 
 namespace reel {
 
@@ -43,12 +44,11 @@ absl::StatusOr<std::string> ReadConditionFile(const std::string& path, int64_t m
     return absl::InvalidArgumentError(
         absl::StrCat("A condition is too large: ", path, ": ", size, " bytes, above ", max_bytes));
   }
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad() || bytes.size() != size) {
+  std::optional<std::string> bytes = ReadWholeFile(path);
+  if (!bytes.has_value() || bytes->size() != size) {
     return absl::InvalidArgumentError(absl::StrCat("Cannot read ", path));
   }
-  return bytes;
+  return *std::move(bytes);
 }
 
 bool IsClip(const std::string& bytes) {

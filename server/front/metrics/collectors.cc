@@ -9,7 +9,6 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -17,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/base/program/whole_file.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -44,8 +44,7 @@ struct Stat {
 };
 
 Stat ReadStat() {
-  std::ifstream file("/proc/self/stat");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = ReadWholeFile("/proc/self/stat").value_or("");
   Stat stat;
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return stat;

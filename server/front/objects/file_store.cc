@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "kernels/base/digest/sha256.h"
+#include "kernels/base/program/whole_file.h"
 #include "kernels/base/status_macros.h"
 #include "server/logging/log.h"
 
@@ -77,11 +77,6 @@ std::optional<Facts> ReadText(const std::string& text) {
   return facts;
 }
 
-std::string ReadAll(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 absl::Status BadKey() { return absl::InvalidArgumentError("no key of an object"); }
 
 // As the interface has it.
@@ -119,7 +114,7 @@ absl::Status FileStore::ReadFolder() {
     }
     const std::string stem = entry.path().stem().string();
     known.insert(stem);  // also of facts that cannot be read: nothing of it is removed
-    std::optional<Facts> facts = ReadText(ReadAll(entry.path()));
+    std::optional<Facts> facts = ReadText(ReadWholeFile(entry.path()).value_or(""));
     if (!facts || NameOf(facts->key) != stem) {
       Log(LogLevel::kError, "What is known of a stored object cannot be read", {{"file", name}});
       continue;

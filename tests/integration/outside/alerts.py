@@ -161,7 +161,7 @@ def a_call_of_its_own_without_an_answer(server):
     time than makes anybody call it down."""
     grace, told, process = 0.4, "The server did not answer its own call", server.process.pid
     while told not in server.log.read_text():
-        time.sleep(SELF_CHECK_SECONDS - grace - (time.time() - server.began) % SELF_CHECK_SECONDS)
+        time.sleep((server.began - grace - time.time()) % SELF_CHECK_SECONDS)
         before, used = resource.prlimit(process, resource.RLIMIT_NOFILE), set(os.listdir(f"/proc/{process}/fd"))
         lowest_free = next(number for number in itertools.count() if str(number) not in used)
         resource.prlimit(process, resource.RLIMIT_NOFILE, (lowest_free, before[1]))

@@ -93,8 +93,10 @@ TEST_F(VideoClientTest, RefusesFilesThatAreNoGood) {
   options_.token_file = FileOf("two\ntokens");
   EXPECT_EQ((*VideoClient::Open(options_))->Get("videos/x").status().code(),
             absl::StatusCode::kInvalidArgument);
-  options_.tls_ca = "/no/such/file";
-  EXPECT_EQ(VideoClient::Open(options_).status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* no_file : {"/no/such/file", "/"}) {
+    options_.tls_ca = no_file;
+    EXPECT_EQ(VideoClient::Open(options_).status().code(), absl::StatusCode::kInvalidArgument);
+  }
   options_.tls_ca.clear();
   options_.tls_key = options_.token_file;
   EXPECT_EQ(VideoClient::Open(options_).status().code(), absl::StatusCode::kInvalidArgument);

@@ -185,7 +185,7 @@ TEST_F(EngineOrderTest, AFirstStepWaitsForNoFramesOfOthers) {
 }
 
 TEST_F(EngineOrderTest, AJobThatHasDoneItsStepsDecodesBetweenThoseOfOthers) {
-  test_card_.step_time = absl::Milliseconds(20);  // longer than a piece of frames
+  test_card_.step_time = absl::Milliseconds(100);  // longer than a piece of frames
   model::GenerationSpec longer = Spec("long");
   longer.num_inference_steps = 12;
   engine().Post(Job("long", longer, 0));
