@@ -73,6 +73,11 @@ int NumPasses(std::string_view preset, const ModelCard& card) {
   return static_cast<int>(PassesIn(FindPreset(card, preset)).size());
 }
 
+bool HasLaterPasses(const ModelCard& card) {
+  return std::any_of(card.presets.begin(), card.presets.end(),
+                     [](const Preset& preset) { return PassesIn(&preset).size() > 1; });
+}
+
 std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& card) {
   if (RefinedClipOf(resolved) != nullptr) return RefinementPasses(resolved, card);
   std::vector<PassWork> passes = AllPassesOf(resolved, card);

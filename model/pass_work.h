@@ -26,6 +26,8 @@ int PassSide(int side, Ratio ratio, int multiple);
 
 // The passes that a preset makes; of an unknown one, or of none, one.
 int NumPasses(std::string_view preset, const ModelCard& card);
+// Whether any preset makes more than one.
+bool HasLaterPasses(const ModelCard& card);
 
 // The passes that a resolved request makes, in order; at least one. A draft makes the first ones, a
 // promotion those behind the first: no preset has more than two. A refinement makes the last one,

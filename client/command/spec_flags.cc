@@ -44,7 +44,7 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
     command
         .add_option("--kernels", profile_,
                     "Kernel profile: auto, reference, or lossy ones: int8, int8_all, fp8, "
-                    "fp8_attention, fp8_all, cache; and those of the server")
+                    "fp8_attention, fp8_all, routed, cache; and those of the server")
         ->check(WhyEmpty);
     AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
              "One operator's variant, over the profile's choice; may be repeated");

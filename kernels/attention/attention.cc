@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/attention/attention_launch.h"
+#include "kernels/attention/route_layout.h"
 #include "kernels/attention/tile_layout.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/argument_checks.h"
@@ -48,10 +49,12 @@ void CheckScale(double scale, ArgumentChecks& checks) {
                  absl::StrCat("The scale must be finite and not below zero: ", scale));
 }
 
-void CheckScratch(const TensorView& scratch, const TensorView& k, ArgumentChecks& checks) {
+void CheckScratch(const TensorView& scratch, const AttentionArgs& args, ArgumentChecks& checks) {
   checks.Typed("scratch", scratch, MaskOf(Dtype::kU8), 1, 1);
   if (!checks.ok()) return;
-  const int64_t needed = AttentionScratchBytes(k);
+  const int64_t needed = args.exact_share == 0
+                             ? AttentionScratchBytes(args.k)
+                             : RoutedScratchBytes(args.q, args.k, args.exact_share);
   checks.Require(
       scratch.size(0) >= needed && scratch.stride(0) == 1,
       absl::StrCat("The scratch must have ", needed, " bytes side by side: ", Describe(scratch)));
@@ -71,7 +74,9 @@ void Check(const AttentionArgs& args, ArgumentChecks& checks) {
   }
   checks.Like("out", args.out, "q", args.q);
   CheckScale(args.scale, checks);
-  if (args.scratch.has_value()) CheckScratch(*args.scratch, args.k, checks);
+  checks.Require(args.exact_share >= 0 && args.exact_share <= 1,
+                 absl::StrCat("The exact share must be 0 to 1: ", args.exact_share));
+  if (args.scratch.has_value()) CheckScratch(*args.scratch, args, checks);
   checks.Output("out", args.out);
   if (args.scratch.has_value()) checks.Output("scratch", *args.scratch);
 }
@@ -129,6 +134,7 @@ AttentionParams ParamsOf(const AttentionArgs& args) {
   }
   if (args.scratch.has_value()) params.scratch = args.scratch->data;
   params.key_form = args.int8_scores ? KeyForm::kInt8 : KeyForm::kE4m3;
+  params.exact_share = args.exact_share;
   return params;
 }
 
@@ -165,6 +171,17 @@ absl::Status RefuseOtherKeys(const char* op, const TensorView& q, const TensorVi
 
 int64_t AttentionScratchBytes(const TensorView& k) {
   return k.size(0) * k.size(2) * KeyTiles(k.size(1)) * KeyTileBytes(k.size(3));
+}
+
+int64_t RoutedScratchBytes(const TensorView& q, const TensorView& k, double exact_share) {
+  AttentionParams params;
+  params.batch = k.size(0);
+  params.queries = q.size(1);
+  params.keys = k.size(1);
+  params.heads = k.size(2);
+  params.width = k.size(3);
+  params.exact_share = exact_share;
+  return RoutesOf(params).bytes;
 }
 
 bool FitsCrossAttention(int64_t keys, int64_t width) {

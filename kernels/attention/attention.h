@@ -32,9 +32,13 @@ struct AttentionOperands {
   typename T::Out out;                   // like q; overlaps nothing
   double scale = 0;                      // 0: 1 / sqrt(Dh)
   // uint8 of at least AttentionScratchBytes. Setting it allows 8 bits, so that sm90_e4m3 or
-  // sm90_int8 may take the call; those variants need it. Its contents afterwards are undefined.
+  // sm90_int8 may take the call, which need it. Its contents afterwards are undefined.
   typename T::MaybeOut scratch = {};
   bool int8_scores = false;  // q and k in int8: more accurate than e4m3, and slower
+  // Allows sm90_routed, which needs it and a scratch of RoutedScratchBytes: each block of queries
+  // takes this share of the tiles of 128 keys and the mean of each other tile. 0: all keys; at
+  // most 1.
+  double exact_share = 0;
 
   template <typename See, typename... Calls>
   static void EachOperand(const See& see, Calls&... calls) {
@@ -48,6 +52,7 @@ struct AttentionOperands {
     see(Option("scale"), calls.scale...);
     see(Unlisted("scratch"), calls.scratch...);
     see(Unlisted("int8_scores"), calls.int8_scores...);
+    see(Unlisted("exact_share"), calls.exact_share...);
   }
 };
 using AttentionArgs = AttentionOperands<Views>;
@@ -83,6 +88,8 @@ absl::Status AttentionRest(const AttentionRestArgs& args, const Execution& run);
 
 // The scratch for a call with such keys [B, L, N, Dh].
 int64_t AttentionScratchBytes(const TensorView& k);
+// The same with an exact_share.
+int64_t RoutedScratchBytes(const TensorView& q, const TensorView& k, double exact_share);
 
 // Whether CrossAttention and AttentionRest take this number of keys and heads of this width.
 bool FitsCrossAttention(int64_t keys, int64_t width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of attention_e4m3_sm90.cu and attention_int8_sm90.cu: all but the product of
-// queries and keys. For .cu files of sm_90a.
+// Shared parts of attention_e4m3_sm90.cu, attention_int8_sm90.cu and attention_routed_sm90.cu: all
+// but the product of queries and keys, and which tiles are read. For .cu files of sm_90a.
 //
 // q, k, v, out [B, S or L, N, 64 or 128] of fp16 or bf16, heads of 16-byte vectors, no bias, no
 // lengths (AttentionE4m3Accepts). Keys and values are written as tiles first
@@ -21,6 +21,12 @@
 //   __half2 Steepness(float, float)    from the factors for scores
 //   __half2 Exponents(__half2 scores, __half2 steepness, __half2 added)
 //   CodeLine LineOf(__half2 steepness, __half2 added);  __half2 Codes(__half2 scores, CodeLine)
+//
+// It also defines which tiles a block takes, of the head blockIdx.y, as a parameter of the kernel:
+//   int64_t count                              tiles
+//   Walk Begin() const; const void* Walk::Next()    their addresses one after the other
+//   void Leave(int64_t i, uint32_t (&words)[16]) const    zeroes weights of tile i that do not
+//   count
 #pragma once
 
 #include "kernels/attention/attention_heads.cuh"
@@ -34,8 +40,31 @@
 
 namespace reel::kernels {
 
-template <typename T, typename Queries>
-__device__ inline void AttendTiles(const AttentionParams& p, int64_t count,
+// All tiles of a head, in order.
+template <int kWidth>
+struct EveryTile {
+  struct Walk {
+    const unsigned char* tile;
+    __device__ const void* Next() {
+      const unsigned char* const mine = tile;
+      tile += KeyTile<kWidth>::kBytes;
+      return mine;
+    }
+  };
+
+  const unsigned char* tiles;
+  int64_t count;
+
+  explicit EveryTile(const AttentionParams& p)
+      : tiles(static_cast<const unsigned char*>(p.scratch)), count(KeyTiles(p.keys)) {}
+  __device__ Walk Begin() const {
+    return {tiles + int64_t{blockIdx.y} * count * KeyTile<kWidth>::kBytes};
+  }
+  __device__ void Leave(int64_t, uint32_t (&)[16]) const {}
+};
+
+template <typename T, typename Queries, typename Tiles>
+__device__ inline void AttendTiles(const AttentionParams& p, const Tiles& taken,
                                    TileRing<Queries::kWidth>& shared) {
   constexpr int kBytes = KeyTile<Queries::kWidth>::kBytes;
   const int lane = threadIdx.x % 32;
@@ -53,9 +82,10 @@ __device__ inline void AttendTiles(const AttentionParams& p, int64_t count,
   Place place;
   Await(full, 0);
   thread.FirstTile(tiles);
-  for (int64_t i = 1; i < count; ++i) {
+  for (int64_t i = 1; i < taken.count; ++i) {
     const int before = place.stage;
     thread.Weigh(shared.tiles[before]);
+    taken.Leave(i - 1, thread.words);
     place.Advance();
     Await(full + 8 * place.stage, place.parity);
     thread.NextTile(tiles + before * kBytes, tiles + place.stage * kBytes, [&] {
@@ -64,6 +94,7 @@ __device__ inline void AttendTiles(const AttentionParams& p, int64_t count,
     });
   }
   thread.Weigh(shared.tiles[place.stage]);
+  taken.Leave(taken.count - 1, thread.words);
   thread.LastTile(tiles + place.stage * kBytes);
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -73,13 +104,12 @@ __device__ inline void AttendTiles(const AttentionParams& p, int64_t count,
   }
 }
 
-template <typename T, typename Queries>
+template <typename T, typename Queries, typename Tiles>
 __global__ void __launch_bounds__(AttentionBlock<Queries::kWidth>::kThreads, 1)
-    AttendIn8Bits(const __grid_constant__ AttentionParams p) {
+    AttendIn8Bits(const __grid_constant__ AttentionParams p, const __grid_constant__ Tiles taken) {
   using Block = AttentionBlock<Queries::kWidth>;
   extern __shared__ uint4 shared_vectors[];
   auto& shared = *reinterpret_cast<TileRing<Queries::kWidth>*>(shared_vectors);
-  const int64_t count = KeyTiles(p.keys);
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < kTileStages; ++stage) {
       MakeBarrier(SharedAddress(shared.full + stage), 1);
@@ -90,43 +120,49 @@ __global__ void __launch_bounds__(AttentionBlock<Queries::kWidth>::kThreads, 1)
   __syncthreads();
   if (threadIdx.x < 128 * Block::kQueryGroups) {
     TakeRegisters<Block::kRegisters>();
-    AttendTiles<T, Queries>(p, count, shared);
+    AttendTiles<T, Queries>(p, taken, shared);
   } else {
     GiveRegisters<24>();
-    if (threadIdx.x == 128 * Block::kQueryGroups) {
-      const int64_t tiles = int64_t{blockIdx.y} * count * KeyTile<Queries::kWidth>::kBytes;
-      BringTiles(static_cast<const unsigned char*>(p.scratch) + tiles, count, shared);
-    }
+    if (threadIdx.x == 128 * Block::kQueryGroups) BringTiles(taken.Begin(), taken.count, shared);
   }
 }
 
-template <typename T, typename Queries>
-cudaError_t LaunchOnTiles(const AttentionParams& p, cudaStream_t stream) {
+template <typename T, typename Queries, typename Tiles>
+cudaError_t LaunchOnTiles(const AttentionParams& p, const Tiles& taken, cudaStream_t stream) {
   using Block = AttentionBlock<Queries::kWidth>;
-  auto* const kernel = AttendIn8Bits<T, Queries>;
+  auto* const kernel = AttendIn8Bits<T, Queries, Tiles>;
   constexpr int kShared = sizeof(TileRing<Queries::kWidth>);
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
   if (error != cudaSuccess) return error;
   const dim3 blocks(static_cast<unsigned>((p.queries - 1) / Block::kQueries + 1),
                     static_cast<unsigned>(p.batch * p.heads));
-  kernel<<<blocks, Block::kThreads, kShared, stream>>>(p);
+  kernel<<<blocks, Block::kThreads, kShared, stream>>>(p, taken);
   return cudaGetLastError();
 }
 
-// Tiles first.
-template <template <int> typename Queries>
+// Tiles are written already.
+template <template <int> typename Queries, template <int> typename Tiles>
 int32_t LaunchIn8Bits(const AttentionParams& params, void* stream) {
-  if (params.batch * params.heads == 0 || params.queries == 0) return cudaSuccess;
-  const int32_t error = LaunchAttentionTilesSm90(params, stream);
-  if (error != cudaSuccess) return error;
-  const auto launch = [&]<typename OfWidth>() {
+  const auto launch = [&]<int kWidth>() {
     const auto on = static_cast<cudaStream_t>(stream);
-    return params.q.dtype == Dtype::kF16 ? LaunchOnTiles<__half, OfWidth>(params, on)
-                                         : LaunchOnTiles<__nv_bfloat16, OfWidth>(params, on);
+    const Tiles<kWidth> taken(params);
+    return params.q.dtype == Dtype::kF16
+               ? LaunchOnTiles<__half, Queries<kWidth>>(params, taken, on)
+               : LaunchOnTiles<__nv_bfloat16, Queries<kWidth>>(params, taken, on);
   };
-  return params.width == 128 ? launch.template operator()<Queries<128>>()
-                             : launch.template operator()<Queries<64>>();
+  return params.width == 128 ? launch.template operator()<128>() : launch.template operator()<64>();
+}
+
+// Whether there is nothing to do.
+inline bool IsEmpty(const AttentionParams& p) { return p.batch * p.heads == 0 || p.queries == 0; }
+
+// Attention over every key, tiles first.
+template <template <int> typename Queries>
+int32_t LaunchOverAllTiles(const AttentionParams& params, void* stream) {
+  if (IsEmpty(params)) return cudaSuccess;
+  const int32_t error = LaunchAttentionTilesSm90(params, stream);
+  return error != cudaSuccess ? error : LaunchIn8Bits<Queries, EveryTile>(params, stream);
 }
 
 }  // namespace reel::kernels

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/attention/attention_launch.h"
+#include "kernels/attention/route_layout.h"
 #include "kernels/attention/tile_layout.h"
 #include "kernels/cuda/library_variants.h"
 
@@ -40,6 +41,9 @@ bool CrossAttentionVectorAccepts(const AttentionParams& p) {
 bool AttentionE4m3Accepts(const AttentionParams& p) {
   return p.key_form == KeyForm::kE4m3 && FitsTiles(p);
 }
+bool AttentionRoutedAccepts(const AttentionParams& p) {
+  return p.exact_share > 0 && KeyTiles(p.keys) <= kMostRoutedTiles && AttentionE4m3Accepts(p);
+}
 bool AttentionInt8Accepts(const AttentionParams& p) {
   return p.key_form == KeyForm::kInt8 && FitsTiles(p);
 }
@@ -50,6 +54,7 @@ bool AttentionRestVectorAccepts(const AttentionParams& p) {
 
 OpVariants AttentionCudaVariants() {
   static constexpr KernelVariant kAttention[] = {
+      Sm90Variant<LaunchAttentionRoutedSm90, AttentionRoutedAccepts>(kSixteenBit, kRoutedSm90),
       Sm90Variant<LaunchAttentionE4m3Sm90, AttentionE4m3Accepts>(kSixteenBit, kE4m3Sm90),
       Sm90Variant<LaunchAttentionInt8Sm90, AttentionInt8Accepts>(kSixteenBit, kInt8Sm90),
       GenericCudaVariant<LaunchAttentionGeneric>(),

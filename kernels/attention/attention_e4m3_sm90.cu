@@ -7,7 +7,7 @@
 namespace reel::kernels {
 
 int32_t LaunchAttentionE4m3Sm90(const AttentionParams& params, void* stream) {
-  return LaunchIn8Bits<QueriesInE4m3>(params, stream);
+  return LaunchOverAllTiles<QueriesInE4m3>(params, stream);
 }
 
 }  // namespace reel::kernels

@@ -115,7 +115,7 @@ struct QueriesInInt8 {
 }  // namespace
 
 int32_t LaunchAttentionInt8Sm90(const AttentionParams& params, void* stream) {
-  return LaunchIn8Bits<QueriesInInt8>(params, stream);
+  return LaunchOverAllTiles<QueriesInInt8>(params, stream);
 }
 
 }  // namespace reel::kernels

@@ -35,6 +35,8 @@ struct AttentionParams {
   float scale = 0;
   void* scratch = nullptr;            // for variants that need it: AttentionScratchBytes
   KeyForm key_form = KeyForm::kE4m3;  // of a call with a scratch
+  int log2_keys = 0;                  // a key counts as much as two to this power
+  double exact_share = 0;             // of the tiles of keys; 0: of a call for all
 };
 
 inline constexpr int64_t kMostPromptKeys = 128;  // for cross_attention and attention_rest
@@ -43,12 +45,16 @@ void AttentionLoops(const AttentionParams& params);
 int32_t LaunchAttentionGeneric(const AttentionParams& params, void* stream);
 bool CrossAttentionVectorAccepts(const AttentionParams& params);
 int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream);
-// The two lossy variants write keys and values to the scratch first, by the last launcher here.
+// The lossy variants write keys and values to the scratch first, by LaunchAttentionTilesSm90.
 bool AttentionE4m3Accepts(const AttentionParams& params);
 int32_t LaunchAttentionE4m3Sm90(const AttentionParams& params, void* stream);
 bool AttentionInt8Accepts(const AttentionParams& params);
 int32_t LaunchAttentionInt8Sm90(const AttentionParams& params, void* stream);
 int32_t LaunchAttentionTilesSm90(const AttentionParams& params, void* stream);
+// Writes means of tiles, as tiles, and chooses tiles for each block of queries (route_layout.h).
+int32_t LaunchAttentionRoutesSm90(const AttentionParams& params, void* stream);
+bool AttentionRoutedAccepts(const AttentionParams& params);
+int32_t LaunchAttentionRoutedSm90(const AttentionParams& params, void* stream);
 bool AttentionRestVectorAccepts(const AttentionParams& params);
 int32_t LaunchAttentionRestSm80(const AttentionParams& params, void* stream);
 

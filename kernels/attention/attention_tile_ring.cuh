@@ -15,9 +15,9 @@ inline constexpr int kTileStages = 6;
 // for two warpgroups with queries, not three.
 template <int kWidth>
 struct AttentionBlock {
-  static constexpr int kQueryGroups = kWidth == 64 ? 3 : 2;    // warpgroups with queries
+  static constexpr int kQueries = QueriesOfBlock(kWidth);
+  static constexpr int kQueryGroups = kQueries / 64;           // warpgroups with queries
   static constexpr int kRegisters = kWidth == 64 ? 160 : 240;  // of each of their threads
-  static constexpr int kQueries = 64 * kQueryGroups;
   static constexpr int kThreads = 128 * (kQueryGroups + 1);
 };
 
@@ -29,17 +29,16 @@ struct TileRing {
 
 using Place = RingPlace<kTileStages>;  // among tiles
 
-// One thread, for a whole block.
-template <int kWidth>
-__device__ inline void BringTiles(const unsigned char* from, int64_t count,
-                                  TileRing<kWidth>& shared) {
+// One thread, for a whole block. `tiles` has the addresses of `count` tiles.
+template <int kWidth, typename Tiles>
+__device__ inline void BringTiles(Tiles tiles, int64_t count, TileRing<kWidth>& shared) {
   constexpr int kBytes = KeyTile<kWidth>::kBytes;
   const uint32_t to = SharedAddress(shared.tiles);
   const uint32_t full = SharedAddress(shared.full), empty = SharedAddress(shared.empty);
   Place place{.stage = 0, .parity = 1};
   for (int64_t i = 0; i < count; ++i, place.Advance()) {
     Await(empty + 8 * place.stage, place.parity);
-    BulkCopy(to + place.stage * kBytes, from + i * kBytes, kBytes, full + 8 * place.stage);
+    BulkCopy(to + place.stage * kBytes, tiles.Next(), kBytes, full + 8 * place.stage);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts keys and values to 8-bit tiles (tile_layout.h), before attention_e4m3_sm90.cu and
-// attention_int8_sm90.cu: a block a tile. Bound by memory: of a key of 64 channels 256 bytes are
-// read, 137 written.
+// Converts keys and values to 8-bit tiles (tile_layout.h), before attention_e4m3_sm90.cu,
+// attention_int8_sm90.cu and attention_routed_sm90.cu: a block a tile. Bound by memory: of a key of
+// 64 channels 256 bytes are read, 137 written.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   if (threadIdx.x < (Tile::kBytes - Tile::kFactors) / sizeof(TileFactors)) {
     reinterpret_cast<TileFactors*>(block.tile + Tile::kFactors)[threadIdx.x] = {
-        key_factor, static_cast<float>(value_exponent)};
+        key_factor, static_cast<float>(value_exponent + p.log2_keys)};
   }
   __syncthreads();
   auto* const out = reinterpret_cast<uint4*>(

@@ -9,6 +9,9 @@
 // is not finite this channel is NaN. Positions past the last key repeat that key and have no value.
 //
 // The channels of a head are taken in spans of 64, of each of which a lane has 16 neighbours.
+//
+// Tiles of means, for sm90_routed, have a key for each of the tiles above: the means of its keys
+// and of its values. Their ve is larger by log2(128), so that each weighs as much as 128 keys.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +68,9 @@ struct TileFactors {
   float key_factor;
   float value_exponent;
 };
+
+// The queries that share a block of threads, and in sm90_routed the choice of tiles.
+constexpr int QueriesOfBlock(int64_t width) { return width == 128 ? 128 : 192; }
 
 constexpr int64_t KeyTiles(int64_t keys) { return (keys + kTileKeys - 1) / kTileKeys; }
 constexpr int64_t KeyTileBytes(int64_t width) {

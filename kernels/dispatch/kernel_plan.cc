@@ -26,4 +26,10 @@ KernelPlan KernelPlan::WithoutLoss() const {
   return plan;
 }
 
+KernelPlan KernelPlan::WithoutRouting() const {
+  KernelPlan plan(std::string(kFp8AllProfile), choices_);
+  plan.set_table(table_);
+  return plan;
+}
+
 }  // namespace reel::kernels

@@ -26,6 +26,8 @@ class KernelPlan {
   std::string_view Choice(std::string_view op) const;
   // "auto" with those choices of this plan that are not lossy.
   KernelPlan WithoutLoss() const;
+  // Of "routed": "fp8_all" with the same choices.
+  KernelPlan WithoutRouting() const;
 
   // The variants to choose from. Null, in a plan made without a catalog: an operator's own CPU
   // variants.

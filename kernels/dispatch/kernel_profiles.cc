@@ -17,7 +17,7 @@ struct Profile {
   std::string_view name;
   // Variants that only this lossy profile selects; it runs where the first does, or another one of
   // the same operator.
-  std::array<Brought, 4> brings = {};
+  std::array<Brought, 5> brings = {};
 
   const Brought& needed() const { return brings[0]; }
   bool Brings(std::string_view op, std::string_view variant) const {
@@ -39,6 +39,12 @@ constexpr Profile kProfiles[] = {
     {kFp8AttentionProfile, {{{"attention", "sm90_e4m3"}}}},
     {kFp8AllProfile,
      {{{"attention", "sm90_e4m3"},
+       {"linear", "e4m3_rows"},
+       {"linear", "e4m3_rows_tuned"},
+       {"linear_gelu", "e4m3"}}}},
+    {kRoutedProfile,
+     {{{"attention", "sm90_routed"},
+       {"attention", "sm90_e4m3"},
        {"linear", "e4m3_rows"},
        {"linear", "e4m3_rows_tuned"},
        {"linear_gelu", "e4m3"}}}},
@@ -83,15 +89,16 @@ bool IsLossyProfile(std::string_view profile) {
 }
 
 bool HasE4m3Layers(std::string_view profile) {
-  return profile == kFp8Profile || profile == kFp8AllProfile;
+  return profile == kFp8Profile || profile == kFp8AllProfile || profile == kRoutedProfile;
 }
 bool HasInt8Layers(std::string_view profile) {
   return profile == kInt8Profile || profile == kInt8AllProfile;
 }
 bool HasE4m3Attention(std::string_view profile) {
-  return profile == kFp8AttentionProfile || profile == kFp8AllProfile;
+  return profile == kFp8AttentionProfile || profile == kFp8AllProfile || profile == kRoutedProfile;
 }
 bool HasInt8Attention(std::string_view profile) { return profile == kInt8AllProfile; }
+bool HasRoutedAttention(std::string_view profile) { return profile == kRoutedProfile; }
 
 bool IsLossyVariant(std::string_view op, std::string_view variant) {
   return std::any_of(std::begin(kProfiles), std::end(kProfiles),

@@ -22,12 +22,15 @@ inline constexpr std::string_view kFp8AttentionProfile = "fp8_attention";
 inline constexpr std::string_view kFp8AllProfile = "fp8_all";
 inline constexpr std::string_view kInt8AllProfile = "int8_all";
 
+// As fp8_all; and later passes of a video attend to a share of their keys, and to means of others.
+inline constexpr std::string_view kRoutedProfile = "routed";
+
 // A step in which the transformer's first block changes little skips the other blocks. Models check
 // for it (model/bridge); what runs is as in "auto".
 inline constexpr std::string_view kCacheProfile = "cache";
 
 // "auto", "reference", "batch_invariant", "int8", "int8_all", "fp8", "fp8_attention", "fp8_all",
-// "cache".
+// "routed", "cache".
 const std::vector<std::string>& BuiltInProfiles();
 
 // Whether a profile trades accuracy for speed. "auto" never does: a lossy profile must be named.
@@ -37,6 +40,7 @@ bool HasE4m3Layers(std::string_view profile);
 bool HasInt8Layers(std::string_view profile);
 bool HasE4m3Attention(std::string_view profile);
 bool HasInt8Attention(std::string_view profile);
+bool HasRoutedAttention(std::string_view profile);
 // Whether only lossy profiles select a variant.
 bool IsLossyVariant(std::string_view op, std::string_view variant);
 

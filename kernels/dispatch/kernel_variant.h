@@ -125,7 +125,8 @@ constexpr KernelVariant GenericCudaVariant(DtypeMask dtypes = kAnyFloating) {
 inline constexpr char kGeneralSm80[] = "sm80_general";  // what the plain kernel does not
 inline constexpr char kE4m3Sm80[] = "sm80_e4m3";        // an output in e4m3
 inline constexpr char kE4m3Sm90[] = "sm90_e4m3";
-inline constexpr char kInt8Sm90[] = "sm90_int8";  // operands or an output in int8
+inline constexpr char kInt8Sm90[] = "sm90_int8";      // operands or an output in int8
+inline constexpr char kRoutedSm90[] = "sm90_routed";  // keys that were chosen, and means of others
 template <auto kLaunch, auto kAccepts>
 constexpr KernelVariant Sm80Variant(DtypeMask dtypes = kAnyFloating, const char* name = "sm80") {
   return {name, 80, kAnyLaterSm, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};

@@ -24,6 +24,10 @@ using kernels::AttentionOperands;
 
 // At 640 keys a step is 1 to 2 % shorter in 8 bits (one H200); below there is nothing to gain.
 constexpr int64_t kManyKeys = 512;
+// What `routed` gains below these is less than what choosing tiles takes; queries fewer than keys
+// are those of one device of a group.
+constexpr int64_t kRoutedKeys = 8'192, kRoutedQueries = 2'048;
+constexpr double kExactShare = 0.25;  // of the tiles of keys
 constexpr int64_t kVectorBytes = 16;
 
 bool HasVectors(const at::Tensor& heads) {
@@ -50,8 +54,12 @@ bool In8Bits(const Ops& ops, const AttentionOperands<Tensors>& of) {
 void AttendIn8Bits(const Ops& ops, const AttentionOperands<Tensors>& of) {
   of.out = at::empty_like(of.q);
   kernels::AttentionArgs args = ViewsOf(of);
-  const at::Tensor scratch =
-      at::empty({kernels::AttentionScratchBytes(args.k)}, of.q.options().dtype(at::kByte));
+  const bool routed = kernels::HasRoutedAttention(ops.run().plan.profile()) &&
+                      of.k.size(1) >= kRoutedKeys && of.q.size(1) >= kRoutedQueries;
+  if (routed) args.exact_share = kExactShare;
+  const int64_t bytes = routed ? kernels::RoutedScratchBytes(args.q, args.k, args.exact_share)
+                               : kernels::AttentionScratchBytes(args.k);
+  const at::Tensor scratch = at::empty({bytes}, of.q.options().dtype(at::kByte));
   args.scratch = ViewOf(scratch);
   args.int8_scores = kernels::HasInt8Attention(ops.run().plan.profile());
   ThrowIfError(kernels::Attention(args, ops.run()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which steps of the profiles "int8" and "int8_all" run as in "auto": the first tenth of a
-// clip's, whose errors would stay in all later steps.
+// Decides which steps of a lossy profile run with less loss. By "int8" and "int8_all" the first
+// tenth of a clip's run as in "auto", since their errors would stay in all later steps. By "routed"
+// those of the first pass, where a film takes its shape, run as in "fp8_all".
 #pragma once
 
 #include <optional>
@@ -15,27 +16,22 @@ struct PassSteps {
   int done = 0, all = 0;
 };
 
-// Whether the next step runs as in "auto".
-bool StepsExactly(PassSteps pass, const kernels::Execution& run);
+enum class StepKernels { kAsAsked, kExact, kWithoutRouting };
 
-// Returns `run`, or `run` without lossy kernels. Borrows what `run` borrows.
+// Those of the next step.
+StepKernels KernelsOfStep(PassSteps pass, bool first_pass, const kernels::Execution& run);
+
+// Returns `run`, or `run` with other kernels. Borrows what `run` borrows.
 class StepRun {
  public:
-  StepRun(const kernels::Execution& run, bool exactly)
-      : exact_(exactly ? std::optional(run.plan.WithoutLoss()) : std::nullopt),
-        run_{.plan = exactly ? *exact_ : run.plan,
-             .counters = run.counters,
-             .timer = run.timer,
-             .stream = run.stream,
-             .recorder = run.recorder,
-             .threads = run.threads} {}
+  StepRun(const kernels::Execution& run, StepKernels kernels);
   StepRun(const StepRun&) = delete;
   StepRun& operator=(const StepRun&) = delete;
 
   const kernels::Execution& run() const { return run_; }
 
  private:
-  const std::optional<kernels::KernelPlan> exact_;
+  const std::optional<kernels::KernelPlan> other_;
   const kernels::Execution run_;
 };
 

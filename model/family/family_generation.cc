@@ -2,8 +2,13 @@
 #include "model/family/family_generation.h"
 
 #include "model/bridge/torch_guard.h"
+#include "model/refinement.h"
 
 namespace reel::model {
+
+bool FamilyGeneration::in_first_pass() const {
+  return steps_before == 0 && !spec.is_promotion() && RefinedClipOf(spec) == nullptr;
+}
 
 int64_t FamilyGeneration::device_bytes() const {
   int64_t bytes = 0;

@@ -42,6 +42,9 @@ class FamilyGeneration : public Generation {
   // Number of sound pieces for PushSound, and of leading ones that no later step changes.
   virtual int sound_pieces() const { return 1; }
   virtual int sound_pieces_that_stay() const { return sound_pieces(); }
+  // Whether it makes the first of its video's passes, which a promotion and a refined clip never
+  // do.
+  bool in_first_pass() const;
   // Stops before the passes that are planned behind its own.
   bool is_draft() const { return spec.stop_after_pass.has_value(); }
   // Starts the check that all latents moved by a step are finite, each kind of them.

@@ -24,6 +24,10 @@ const FamilyGeneration& Of(const Generation& generation) {
   return static_cast<const FamilyGeneration&>(generation);
 }
 
+StepKernels KernelsOf(const FamilyGeneration& mine, const kernels::Execution& run) {
+  return KernelsOfStep(mine.pass(), mine.in_first_pass(), run);
+}
+
 absl::Status NotReady() {
   return absl::FailedPreconditionError(
       "the generation is not ready: its text and conditions are not encoded yet");
@@ -115,7 +119,7 @@ std::vector<absl::Status> FamilyPipeline::Step(absl::Span<Generation* const> gen
 }
 
 absl::Status FamilyPipeline::StepBatch(Batch batch, const kernels::Execution& run) {
-  const StepRun own(run, StepsExactly(batch[0]->pass(), run));
+  const StepRun own(run, KernelsOf(*batch[0], run));
   return TorchGuard([&] {
     StepTogether(batch, Ops(own.run()));
     return absl::OkStatus();
@@ -134,7 +138,7 @@ class FamilyPipeline::Pieces final : public StepInPieces {
     bool done = false;
     const absl::Status status = TorchGuard([&]() -> absl::Status {
       if (walk_ == nullptr && !AreReady(run)) return absl::OkStatus();
-      const StepRun own(run, StepsExactly(batch_[0]->pass(), run));
+      const StepRun own(run, KernelsOf(*batch_[0], run));
       if (walk_ == nullptr) walk_ = pipeline_.BeginWalk(batch_, Ops(own.run()));
       if (walk_ == nullptr) return absl::OkStatus();
       done = walk_->Next(Ops(own.run()), stops_);
@@ -193,8 +197,7 @@ absl::Status FamilyPipeline::ReadyToStep(FamilyGeneration& mine, const Ops& ops)
 
 bool FamilyPipeline::MayJoin(const FamilyGeneration& first, const FamilyGeneration& other,
                              const kernels::Execution& run) const {
-  return CanJoin(first, other, run) &&
-         StepsExactly(first.pass(), run) == StepsExactly(other.pass(), run);
+  return CanJoin(first, other, run) && KernelsOf(first, run) == KernelsOf(other, run);
 }
 
 // A timed step is always waited for.

@@ -9,6 +9,7 @@
 #include "model/denoise/step_cache.h"
 #include "model/layers/load_dtype.h"
 #include "model/ltx/presets.h"
+#include "model/pass_work.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -97,6 +98,9 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
     if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8AllProfile);
     card.lossy_profiles.emplace_back(kernels::kFp8AttentionProfile);
     if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8AllProfile);
+    if (has_e4m3 && HasLaterPasses(card)) {
+      card.lossy_profiles.emplace_back(kernels::kRoutedProfile);
+    }
   }
   card.lossy_profiles.emplace_back(kernels::kCacheProfile);
   const std::string dtype = DtypeName(model.dtype);

@@ -9,6 +9,7 @@
 #include "model/layers/load_dtype.h"
 #include "model/ltx2/presets.h"
 #include "model/ltx2/video_vae_config.h"
+#include "model/pass_work.h"
 
 namespace reel::model::ltx2 {
 namespace {
@@ -133,6 +134,9 @@ ModelCard CardOf(const Ltx2Model& model, const std::string& name) {
     if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8AllProfile);
     card.lossy_profiles.emplace_back(kernels::kFp8AttentionProfile);
     if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8AllProfile);
+    if (has_e4m3 && HasLaterPasses(card)) {
+      card.lossy_profiles.emplace_back(kernels::kRoutedProfile);
+    }
   }
   const std::string dtype = DtypeName(model.dtype);
   for (const char* op : {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm",

@@ -358,8 +358,8 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
       "--kernels", texts.kernels,
       "auto, reference, batch_invariant, or a lossy one: int8 or fp8 (linear layers in 8 "
       "bits, int8 the nearer), fp8_attention (attention in 8 bits), int8_all, fp8_all "
-      "(both), cache (steps that change little are not full); +operator=variant,... on "
-      "top");
+      "(both), routed (fp8_all, and later passes attend to a share of the tokens), cache "
+      "(steps that change little are not full); +operator=variant,... on top");
   const std::vector<const CLI::Option*> of_the_video = FlagsFrom(of_the_model, app);
   AddSourceFlags(app, options);
   app.add_option("--encoder-threads", options.encoder_threads,

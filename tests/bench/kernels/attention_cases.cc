@@ -81,7 +81,15 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
 }
 
 void AddAttentionIn8BitsCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases) {
-  for (const bool int8_scores : {true, false}) {
+  struct Form {
+    const char *name, *variant;
+    bool int8_scores;
+    double exact_share;
+    double steepness;  // flat scores: random keys of a tile are alike for them alone
+  };
+  for (const Form form : {Form{"int8", kInt8Sm90, true, 0, 1},
+                          {"e4m3", kE4m3Sm90, false, 0, 1},
+                          {"a quarter of the keys", kRoutedSm90, false, 0.25, 0.05}}) {
     const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
       const std::vector<int64_t> keys = {1, size.keys, size.heads, size.head_width};
       const int64_t width = size.heads * size.head_width;
@@ -90,22 +98,25 @@ void AddAttentionIn8BitsCase(BenchAttention size, Dtype dtype, std::vector<Bench
       args.k = t.Input(dtype, keys, size.keys * width, 1);
       args.v = t.Input(dtype, keys, size.keys * width, 2);
       args.out = t.Output(dtype, {1, rows, size.heads, size.head_width});
-      args.scratch = t.Scratch(AttentionScratchBytes(args.k));
-      args.int8_scores = int8_scores;
+      args.int8_scores = form.int8_scores;
+      args.exact_share = form.exact_share;
+      args.scale = form.steepness / std::sqrt(static_cast<double>(size.head_width));
+      args.scratch =
+          t.Scratch(form.exact_share == 0 ? AttentionScratchBytes(args.k)
+                                          : RoutedScratchBytes(args.q, args.k, form.exact_share));
       return [args](const Execution& run) { return Attention(args, run); };
     };
     const double products = 2 * static_cast<double>(size.rows * size.keys);
-    cases.push_back(
-        {.op = size.op,
-         .shape = absl::StrCat("1x", size.rows, "x", size.heads, "x", size.head_width, ", ",
-                               size.keys, " keys, ", int8_scores ? "int8" : "e4m3"),
-         .dtype = dtype,
-         .units = size.rows,
-         .period = kPeriod,
-         .make = make,
-         .operations = 2 * products * static_cast<double>(size.heads * size.head_width),
-         .tolerance = 0.1,
-         .variant = int8_scores ? kInt8Sm90 : kE4m3Sm90});
+    cases.push_back({.op = size.op,
+                     .shape = absl::StrCat("1x", size.rows, "x", size.heads, "x", size.head_width,
+                                           ", ", size.keys, " keys, ", form.name),
+                     .dtype = dtype,
+                     .units = size.rows,
+                     .period = kPeriod,
+                     .make = make,
+                     .operations = 2 * products * static_cast<double>(size.heads * size.head_width),
+                     .tolerance = 0.1,
+                     .variant = form.variant});
   }
 }
 

@@ -67,7 +67,7 @@ struct BenchAttention {
   Mask mask = Mask::kNone;
 };
 void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
-// In 8 bits, by sm90_int8 and sm90_e4m3 alone: others would take minutes.
+// In 8 bits, by sm90_int8, sm90_e4m3 and sm90_routed alone: others would take minutes.
 void AddAttentionIn8BitsCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
 // Of many keys; in 8 bits at the sizes of LTX-Video and LTX-2.
 void AddLongAttentionCases(Dtype dtype, std::vector<BenchCase>& cases);

@@ -42,6 +42,7 @@ bool IsForE4m3(const OpVariant& variant) {
   return variant.variant == kE4m3Sm80 || variant.variant == kE4m3Sm90;
 }
 bool IsForInt8(const OpVariant& variant) { return variant.variant == kInt8Sm90; }
+bool IsRouted(const OpVariant& variant) { return variant.variant == kRoutedSm90; }
 
 std::vector<OpVariant> AllVariantsOf(const std::string& op) {
   const bool gpu = DeviceUnderTest().stream().device >= 0;
@@ -94,13 +95,15 @@ std::string NameOf(const testing::TestParamInfo<OpVariant>& info) {
 std::vector<OpVariant> VariantsOf(const std::string& op) {
   std::vector<OpVariant> variants;
   for (const OpVariant& variant : AllVariantsOf(op)) {
-    if (!IsForE4m3(variant) && !IsForInt8(variant)) variants.push_back(variant);
+    const bool is_for_others = IsForE4m3(variant) || IsForInt8(variant) || IsRouted(variant);
+    if (!is_for_others) variants.push_back(variant);
   }
   return variants;
 }
 
 std::vector<OpVariant> E4m3VariantsOf(const std::string& op) { return VariantsFor(op, IsForE4m3); }
 std::vector<OpVariant> Int8VariantsOf(const std::string& op) { return VariantsFor(op, IsForInt8); }
+std::vector<OpVariant> RoutedVariantsOf(const std::string& op) { return VariantsFor(op, IsRouted); }
 
 bool TakesEverything(const OpVariant& variant) {
   return variant.variant == "loops" || variant.variant == "generic";

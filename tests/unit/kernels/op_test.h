@@ -31,8 +31,8 @@ std::ostream& operator<<(std::ostream& out, const OpVariant& variant);
 std::string NameOf(const testing::TestParamInfo<OpVariant>& info);
 
 // Every variant that this build has, for every type that it takes: CPU variants, or those of the
-// CUDA library in a test program that was built for it. Without those for outputs in e4m3 and for
-// operands in int8.
+// CUDA library in a test program that was built for it. Without those for outputs in e4m3, for
+// operands in int8 and for a share of the keys.
 std::vector<OpVariant> VariantsOf(const std::string& op);
 
 // Those that write e4m3: what takes everything, and on a GPU the tuned ones. Empty where there
@@ -40,6 +40,8 @@ std::vector<OpVariant> VariantsOf(const std::string& op);
 std::vector<OpVariant> E4m3VariantsOf(const std::string& op);
 // The same of those that take int8.
 std::vector<OpVariant> Int8VariantsOf(const std::string& op);
+// The same of those that take a share of the keys.
+std::vector<OpVariant> RoutedVariantsOf(const std::string& op);
 
 // True for variants that must take every call: `loops` and `generic`.
 bool TakesEverything(const OpVariant& variant);

@@ -226,7 +226,8 @@ TEST(FitPlan, CountsBlocksOfSeveralSizesEach) {
 class FitModel : public ::testing::Test {
  protected:
   FitModel() {
-    card_.lossy_profiles = {"int8", "fp8", "int8_all", "fp8_attention", "fp8_all", "cache"};
+    card_.lossy_profiles = {"int8",    "fp8",    "int8_all", "fp8_attention",
+                            "fp8_all", "routed", "cache"};
     card_.memory = {.job = 100 * kMb, .step_row = 86'000, .clip_pixel = 12};
     options_.device_memory = 24 * kGb;
   }
@@ -298,7 +299,7 @@ TEST_F(FitModel, OffersTheProfilesOfTheCodesThatItHoldsWhereverBlocksAre) {
     ASSERT_TRUE(plan.ok()) << plan.status();
     ApplyPlan(*plan, sizes, card);
     EXPECT_THAT(card.lossy_profiles,
-                ::testing::ElementsAre("fp8", "fp8_attention", "fp8_all", "cache"));
+                ::testing::ElementsAre("fp8", "fp8_attention", "fp8_all", "routed", "cache"));
     EXPECT_EQ(card.weights_form, WeightsForm::kE4m3);
   }
 }

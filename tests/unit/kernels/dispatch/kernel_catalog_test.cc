@@ -114,21 +114,25 @@ TEST(KernelProfiles, HaveAPlanWithoutLossThatKeepsTheOtherChoices) {
   const KernelPlan plan("int8_all", {{"rms_norm", "generic"}, {"attention", "sm90_e4m3"}});
   EXPECT_EQ(plan.WithoutLoss().name(), "auto+rms_norm=generic");
   EXPECT_EQ(KernelPlan("int8", {}).WithoutLoss().name(), "auto");
+  EXPECT_EQ(KernelPlan("routed", {{"rms_norm", "generic"}}).WithoutRouting().name(),
+            "fp8_all+rms_norm=generic");
 }
 
 TEST(KernelProfiles, TellWhichAreLossy) {
   EXPECT_THAT(BuiltInProfiles(),
               ElementsAre("auto", "reference", "batch_invariant", "int8", "int8_all", "fp8",
-                          "fp8_attention", "fp8_all", "cache"));
+                          "fp8_attention", "fp8_all", "routed", "cache"));
   for (const std::string& profile : BuiltInProfiles()) {
     const auto starts = [&](const char* with) { return profile.rfind(with, 0) == 0; };
-    EXPECT_EQ(IsLossyProfile(profile), starts("fp8") || starts("int8") || profile == "cache")
+    const bool is_routed = profile == "routed", is_all = profile == "fp8_all" || is_routed;
+    EXPECT_EQ(IsLossyProfile(profile),
+              starts("fp8") || starts("int8") || is_routed || profile == "cache")
         << profile;
-    EXPECT_EQ(HasE4m3Layers(profile), profile == "fp8" || profile == "fp8_all") << profile;
+    EXPECT_EQ(HasE4m3Layers(profile), profile == "fp8" || is_all) << profile;
     EXPECT_EQ(HasInt8Layers(profile), starts("int8")) << profile;
-    EXPECT_EQ(HasE4m3Attention(profile), profile == "fp8_attention" || profile == "fp8_all")
-        << profile;
+    EXPECT_EQ(HasE4m3Attention(profile), profile == "fp8_attention" || is_all) << profile;
     EXPECT_EQ(HasInt8Attention(profile), profile == "int8_all") << profile;
+    EXPECT_EQ(HasRoutedAttention(profile), is_routed) << profile;
   }
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows"));
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows_tuned"));
@@ -139,6 +143,7 @@ TEST(KernelProfiles, TellWhichAreLossy) {
   EXPECT_FALSE(IsLossyVariant("attention", "e4m3_rows"));
   EXPECT_TRUE(IsLossyVariant("attention", "sm90_e4m3"));
   EXPECT_TRUE(IsLossyVariant("attention", "sm90_int8"));
+  EXPECT_TRUE(IsLossyVariant("attention", "sm90_routed"));
   EXPECT_FALSE(IsLossyVariant("rms_norm", "sm90_e4m3"));
 }
 

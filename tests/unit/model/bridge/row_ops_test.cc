@@ -186,7 +186,7 @@ TEST_P(RowOpsTest, OnlyProfilesWithLayersIn8BitsAskForCodes) {
     const kernels::KernelPlan plan(profile, {});
     const kernels::Execution run{plan, counters_, nullptr, {}};
     RowForm form = RowForm::kPlain;
-    if (profile == "fp8" || profile == "fp8_all") form = RowForm::kE4m3;
+    if (profile == "fp8" || profile == "fp8_all" || profile == "routed") form = RowForm::kE4m3;
     if (profile == "int8" || profile == "int8_all") form = RowForm::kInt8;
     EXPECT_EQ(FormOf(run), form) << profile;
   }

@@ -19,7 +19,7 @@ int ExactOf(int steps, const std::string& profile) {
       .plan = *plan, .counters = counters, .timer = nullptr, .stream = {}};
   int exact = 0;
   for (int done = 0; done < steps; ++done) {
-    const bool is = StepsExactly({done, steps}, run);
+    const bool is = KernelsOfStep({done, steps}, true, run) == StepKernels::kExact;
     EXPECT_EQ(is, is && exact == done) << "only the first ones";
     exact += is ? 1 : 0;
   }
@@ -40,8 +40,20 @@ TEST(ExactSteps, RunWithoutWhatIsLossy) {
   kernels::KernelCounters counters;
   const kernels::Execution run = {
       .plan = plan, .counters = counters, .timer = nullptr, .stream = {}};
-  EXPECT_EQ(StepRun(run, true).run().plan.profile(), "auto");
-  EXPECT_EQ(StepRun(run, false).run().plan.profile(), "int8");
+  EXPECT_EQ(StepRun(run, StepKernels::kExact).run().plan.profile(), "auto");
+  EXPECT_EQ(StepRun(run, StepKernels::kAsAsked).run().plan.profile(), "int8");
+}
+
+TEST(RoutedSteps, AreThoseOfLaterPassesAlone) {
+  const kernels::KernelPlan plan("routed", {{"rms_norm", "generic"}});
+  kernels::KernelCounters counters;
+  const kernels::Execution run = {
+      .plan = plan, .counters = counters, .timer = nullptr, .stream = {}};
+  const auto plan_of = [&](bool first_pass) {
+    return StepRun(run, KernelsOfStep({0, 8}, first_pass, run)).run().plan.name();
+  };
+  EXPECT_EQ(plan_of(true), "fp8_all+rms_norm=generic");
+  EXPECT_EQ(plan_of(false), "routed+rms_norm=generic");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "model/family/family_generation.h"
 
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -13,7 +14,8 @@ namespace {
 
 class TwoPasses final : public FamilyGeneration {
  public:
-  explicit TwoPasses(at::Device model_device) : FamilyGeneration({}, model_device) {
+  explicit TwoPasses(at::Device model_device, GenerationSpec spec = {})
+      : FamilyGeneration(std::move(spec), model_device) {
     x = at::zeros({3, 2}, at::TensorOptions(model_device).dtype(at::kFloat));
     elsewhere = at::zeros({5}, at::kFloat);
   }
@@ -43,6 +45,21 @@ TEST(FamilyGeneration, CountsTheStepsOfAllPasses) {
   video.steps_before = 5;
   EXPECT_EQ(video.step(), 7);
   EXPECT_EQ(video.num_steps(), 12);
+}
+
+TEST(FamilyGeneration, IsInItsFirstPassUntilThatIsMadeUnlessAnotherVideoOrAClipStandsForIt) {
+  TwoPasses video(at::kCPU);
+  video.done = 3;
+  EXPECT_TRUE(video.in_first_pass());
+  video.steps_before = 4;
+  EXPECT_FALSE(video.in_first_pass());
+  GenerationSpec promotion;
+  promotion.source = Source{};
+  promotion.source->begin = Source::Begin::kPromote;
+  EXPECT_FALSE(TwoPasses(at::kCPU, promotion).in_first_pass());
+  GenerationSpec refinement;
+  refinement.conditions.emplace_back().use = Condition::Use::kRefine;
+  EXPECT_FALSE(TwoPasses(at::kCPU, refinement).in_first_pass());
 }
 
 TEST(FamilyGeneration, CountsWhatTakesMemoryOfItsDeviceAlone) {
