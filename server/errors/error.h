@@ -20,12 +20,12 @@ namespace reel {
 
 // The details beside ErrorInfo. Fill those that the reason calls for.
 struct ErrorDetails {
-  std::map<std::string, std::string> metadata;    // every variable of the message, by name
-  std::vector<model::FieldViolation> violations;  // BadRequest; paths as the client wrote them
-  std::optional<absl::Duration> retry_after;      // RetryInfo, and the pushback trailer
-  std::string resource_type, resource_name;       // ResourceInfo
-  std::string quota_subject, quota_description;   // QuotaFailure
-  std::string precondition_type, precondition_subject, precondition_description;
+  std::map<std::string, std::string> metadata = {};    // every variable of the message, by name
+  std::vector<model::FieldViolation> violations = {};  // BadRequest; paths as the client wrote them
+  std::optional<absl::Duration> retry_after = {};      // RetryInfo, and the pushback trailer
+  std::string resource_type = {}, resource_name = {};  // ResourceInfo
+  std::string quota_subject = {}, quota_description = {};  // QuotaFailure
+  std::string precondition_type = {}, precondition_subject = {}, precondition_description = {};
 };
 
 // The reason fixes the code. `message`: static sentence first, values last, never a prompt.

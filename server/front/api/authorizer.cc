@@ -71,13 +71,12 @@ absl::StatusOr<Principal> Authorizer::Authorize(std::string_view authorization,
   }
   if (known->role < *row.role) {
     const std::string name(row.name);
-    ErrorDetails details;
-    details.metadata = {
-        {"method", name}, {"role", RoleName(known->role)}, {"needed_role", RoleName(*row.role)}};
     return MakeError(Reason::kPermissionDenied,
                      absl::StrCat("The caller's role may not call this method; ", name, " needs ",
                                   RoleName(*row.role), ", the caller has ", RoleName(known->role)),
-                     details);
+                     {.metadata = {{"method", name},
+                                   {"role", RoleName(known->role)},
+                                   {"needed_role", RoleName(*row.role)}}});
   }
   return *known;
 }

@@ -16,13 +16,12 @@ namespace reel::front {
 namespace {
 
 absl::Status PastEnd(const char* field, int64_t offset, int64_t size) {
-  ErrorDetails details;
-  details.metadata = {
-      {"field", field}, {"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
-  return MakeError(Reason::kOffsetPastEnd,
-                   absl::StrCat("The offset lies past the end of the file: ", field, " is ", offset,
-                                ", the file has ", size, " bytes; the size itself is legal"),
-                   details);
+  return MakeError(
+      Reason::kOffsetPastEnd,
+      absl::StrCat("The offset lies past the end of the file: ", field, " is ", offset,
+                   ", the file has ", size, " bytes; the size itself is legal"),
+      {.metadata = {
+           {"field", field}, {"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}}});
 }
 
 const char* StateName(VideoState state) {
@@ -47,15 +46,13 @@ absl::Status CheckDownload(const Job& job, const DownloadRange& range) {
   const Video video = job.Snapshot();
   if (video.state != VideoState::kSucceeded) {
     const std::string name = "videos/" + video.id;
-    ErrorDetails details;
-    details.metadata = {{"video", name}, {"state", StateName(video.state)}};
-    details.precondition_type = "STATE";
-    details.precondition_subject = name;
-    details.precondition_description = "must be SUCCEEDED";
     return MakeError(Reason::kVideoNotReady,
                      absl::StrCat("Only a finished video can be downloaded; its state is ",
                                   StateName(video.state)),
-                     details);
+                     {.metadata = {{"video", name}, {"state", StateName(video.state)}},
+                      .precondition_type = "STATE",
+                      .precondition_subject = name,
+                      .precondition_description = "must be SUCCEEDED"});
   }
   const int64_t size = job.media_size();
   return range.offset > size ? PastEnd("read_offset", range.offset, size) : absl::OkStatus();

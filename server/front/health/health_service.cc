@@ -139,12 +139,10 @@ class HealthService final : public CallService {
             pending.response().set_status(ToProto(*serving));
             return pending.End(absl::OkStatus());
           }
-          ErrorDetails details;
-          details.resource_type = "service";
-          details.resource_name = request.service().substr(0, kMaxServiceBytes);
           pending.End(MakeError(Reason::kServiceNotFound,
                                 "This server reports no health for a service of this name",
-                                details));
+                                {.resource_type = "service",
+                                 .resource_name = request.service().substr(0, kMaxServiceBytes)}));
         });
   }
 

@@ -95,12 +95,10 @@ DoorConnection::Awaitable<void> DoorConnection::RunRefusal() {
   if (!begun) co_return;
   parts_.observer.ConnectionCut(DoorCut::kLimit);
   keep_alive_ = false;
-  ErrorDetails details;
-  details.retry_after = absl::Seconds(1);
   DoorRequest none;
   none.request_id = DrawUuid();
-  DoorReply reply =
-      ErrorReply(MakeError(Reason::kQueueFull, "Too many connections are open", details));
+  DoorReply reply = ErrorReply(MakeError(Reason::kQueueFull, "Too many connections are open",
+                                         {.retry_after = absl::Seconds(1)}));
   co_await SendReply(none, std::move(reply));
   co_await stream_.Linger(kWithoutRoom);
 }

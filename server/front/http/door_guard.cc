@@ -24,12 +24,10 @@ absl::string_view WithoutPort(absl::string_view host) {
 bool Changes(const DoorHead& head) { return head.method != "GET" && head.method != "HEAD"; }
 
 absl::Status RefuseOrigin(std::string_view origin) {
-  ErrorDetails details;
-  details.metadata = {{"origin", std::string(origin)}};
   return MakeError(Reason::kOriginRefused,
                    "A web page of another origin may not ask for a change; http.allow_origins "
                    "names those that may",
-                   details);
+                   {.metadata = {{"origin", std::string(origin)}}});
 }
 
 }  // namespace

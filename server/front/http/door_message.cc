@@ -138,10 +138,9 @@ absl::Status Malformed(std::string_view why) {
 }
 
 absl::Status TooLarge(std::string_view what) {
-  ErrorDetails details;
-  details.metadata = {{"what", std::string(what)}};
   return MakeError(Reason::kMetadataTooLarge,
-                   "The request's head is too large: " + std::string(what), details);
+                   "The request's head is too large: " + std::string(what),
+                   {.metadata = {{"what", std::string(what)}}});
 }
 
 bool IsTokenChar(char c) {

@@ -49,11 +49,9 @@ int PreferredWait(const DoorHead& head) {
 }
 
 absl::Status NotEnded(const std::string& id) {
-  ErrorDetails details;
-  details.metadata = {{"video", "videos/" + id}};
-  details.retry_after = absl::Seconds(1);
   return MakeError(Reason::kVideoNotReady,
-                   "The video is still being ended; delete it again in a moment", details);
+                   "The video is still being ended; delete it again in a moment",
+                   {.metadata = {{"video", "videos/" + id}}, .retry_after = absl::Seconds(1)});
 }
 
 void ReplyDeleted(const Exchange& exchange, const std::string& id, const absl::Status& deleted) {
@@ -357,11 +355,9 @@ void Facade::Model(const DoorRequest& request, const Exchange& exchange) const {
       return exchange->Reply(JsonReply(FacadeModelJson(model, created_)));
     }
   }
-  ErrorDetails details;
-  details.resource_type = "model";
-  details.resource_name = request.id;
-  exchange->Reply(ErrorReply(MakeError(Reason::kModelNotFound,
-                                       "No such model is served; /v1/models lists them", details)));
+  exchange->Reply(
+      ErrorReply(MakeError(Reason::kModelNotFound, "No such model is served; /v1/models lists them",
+                           {.resource_type = "model", .resource_name = request.id})));
 }
 
 void Facade::ModelInfo(const Exchange& exchange) const {

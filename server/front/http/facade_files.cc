@@ -20,14 +20,13 @@ namespace {
 constexpr char kDataUrl[] = "data:";
 
 absl::Status RemoteInput(const FileField& field, const std::string& what) {
-  ErrorDetails details;
-  details.metadata = {{"field", field.name}};
-  details.violations = {{field.name,
-                         "must be a file of the form, a data: URL or the name of a "
-                         "file that was sent ahead (files/...); it is " +
-                             what}};
   return MakeError(Reason::kNoRemoteInput,
-                   "The server fetches nothing; send the picture or clip itself", details);
+                   "The server fetches nothing; send the picture or clip itself",
+                   {.metadata = {{"field", field.name}},
+                    .violations = {{field.name,
+                                    "must be a file of the form, a data: URL or the name of a "
+                                    "file that was sent ahead (files/...); it is " +
+                                        what}}});
 }
 
 absl::StatusOr<std::string> BytesOfDataUrl(const FileField& field, const std::string& url) {

@@ -71,12 +71,11 @@ absl::Status Unsatisfied(int64_t first, int64_t size, bool final) {
 }
 
 absl::Status OtherAttempt(int wanted, int attempt) {
-  ErrorDetails details;
-  details.metadata = {{"wanted", absl::StrCat(wanted)}, {"attempt", absl::StrCat(attempt)}};
-  return MakeError(Reason::kOtherAttempt,
-                   absl::StrCat("The video was started again: its file is of attempt ", attempt,
-                                ", asked for was ", wanted),
-                   details);
+  return MakeError(
+      Reason::kOtherAttempt,
+      absl::StrCat("The video was started again: its file is of attempt ", attempt,
+                   ", asked for was ", wanted),
+      {.metadata = {{"wanted", absl::StrCat(wanted)}, {"attempt", absl::StrCat(attempt)}}});
 }
 
 std::string TagOf(std::string_view name) { return "\"" + std::string(name) + "\""; }

@@ -66,9 +66,7 @@ int64_t ConditionBytesOf(const NewJob& job) {
 }
 
 absl::Status Unavailable(Reason reason, std::string_view message, absl::Duration retry) {
-  ErrorDetails details;
-  details.retry_after = retry;
-  return MakeError(reason, message, details);
+  return MakeError(reason, message, {.retry_after = retry});
 }
 
 }  // namespace
@@ -90,15 +88,12 @@ absl::Duration Admission::Timeout(const NewJob& job, std::vector<FieldViolation>
 absl::StatusOr<const model::ModelCard*> Admission::FindModel(const std::string& name) const {
   REEL_RETURN_IF_ERROR(roster_.CheckServed(name));
   if (const model::ModelCard* card = roster_.FindCard(name)) return card;
-  ErrorDetails details;
-  details.metadata = {{"model", name}};
-  details.retry_after = kFirstCardRetry;
   const absl::Status failed = roster_.LoadError(name);
   return MakeError(
       Reason::kModelNotReady,
       failed.ok() ? absl::StrCat("The model is still loading: ", name)
                   : absl::StrCat("The model could not be loaded: ", name, ": ", failed.message()),
-      details);
+      {.metadata = {{"model", name}}, .retry_after = kFirstCardRetry});
 }
 
 void Admission::CheckWorker(const std::string& worker, std::vector<FieldViolation>& out) const {
@@ -246,11 +241,10 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
                        violations);
   }
   if (absl::IsFailedPrecondition(plan)) {
-    ErrorDetails details;
-    details.precondition_type = "KERNEL";
-    details.precondition_subject = checked.need.profile;
-    details.precondition_description = std::string(plan.message());
-    return MakeError(Reason::kKernelUnavailable, std::string(plan.message()), details);
+    return MakeError(Reason::kKernelUnavailable, std::string(plan.message()),
+                     {.precondition_type = "KERNEL",
+                      .precondition_subject = checked.need.profile,
+                      .precondition_description = std::string(plan.message())});
   }
   REEL_RETURN_IF_ERROR(plan);
   const std::string where = std::move(checked.need.shape.where);
@@ -281,17 +275,15 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
   }
   if (const absl::Duration left = quarantine.Left(request.need.shape, now);
       left > absl::ZeroDuration()) {
-    ErrorDetails details;
-    details.metadata = {{"model", request.need.model}, {"seconds_left", Seconds(left)}};
-    details.precondition_type = "SHAPE";
-    details.precondition_subject = request.need.model;
-    details.precondition_description =
-        "two workers were lost while they ran only this model and shape";
     return MakeError(
         Reason::kShapeQuarantined,
         absl::StrCat("This model and shape crashed two workers; it is refused for another ",
                      absl::ToInt64Minutes(absl::Ceil(left, absl::Minutes(1))), " min"),
-        details);
+        {.metadata = {{"model", request.need.model}, {"seconds_left", Seconds(left)}},
+         .precondition_type = "SHAPE",
+         .precondition_subject = request.need.model,
+         .precondition_description =
+             "two workers were lost while they ran only this model and shape"});
   }
   REEL_RETURN_IF_ERROR(CheckQuota(job, request, load));
   if (!load.of_fleet) REEL_RETURN_IF_ERROR(CheckMemory(request));
@@ -333,16 +325,15 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
 absl::Status Admission::CheckMemory(const CheckedRequest& request) const {
   const std::optional<MemoryNeed> unfit = FindUnfit(roster_, request.need);
   if (!unfit) return absl::OkStatus();
-  ErrorDetails details;
-  details.metadata = {{"needed_bytes", absl::StrCat(unfit->needed)},
-                      {"available_bytes", absl::StrCat(unfit->there)}};
-  details.precondition_type = "MEMORY";
-  details.precondition_subject = request.need.model;
   const std::string text = absl::StrCat(
       "No device has the memory for a video of this size, its model included; bytes needed: ",
       unfit->needed, ", available: ", unfit->there);
-  details.precondition_description = text;
-  return MakeError(Reason::kTooLargeForDevice, text, details);
+  return MakeError(Reason::kTooLargeForDevice, text,
+                   {.metadata = {{"needed_bytes", absl::StrCat(unfit->needed)},
+                                 {"available_bytes", absl::StrCat(unfit->there)}},
+                    .precondition_type = "MEMORY",
+                    .precondition_subject = request.need.model,
+                    .precondition_description = text});
 }
 
 absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load& load) const {
@@ -351,16 +342,14 @@ absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load&
   const absl::Duration guessed = load.guesses_load ? load.model_load : absl::ZeroDuration();
   const absl::Duration needed = load.outlook.delay + load.model_load - guessed + request.cost.p90();
   if (needed <= request.timeout && !load.outlook.makes_late) return absl::OkStatus();
-  ErrorDetails details;
-  details.metadata = {{"timeout_seconds", Seconds(request.timeout)},
-                      {"queue_seconds", Seconds(load.wait())},
-                      {"run_p90_seconds", Seconds(request.cost.p90())}};
   const std::string why = needed > request.timeout
                               ? absl::StrCat("The video would take ", Rounded(needed))
                               : "In time it would make others of its tenant miss their deadlines";
   return MakeError(Reason::kDeadlineUnreachable,
                    absl::StrCat(why, "; the deadline is ", Rounded(request.timeout), " away"),
-                   details);
+                   {.metadata = {{"timeout_seconds", Seconds(request.timeout)},
+                                 {"queue_seconds", Seconds(load.wait())},
+                                 {"run_p90_seconds", Seconds(request.cost.p90())}}});
 }
 
 absl::Status Admission::CheckQueue(const CheckedRequest& request, const Load& load,
@@ -371,18 +360,16 @@ absl::Status Admission::CheckQueue(const CheckedRequest& request, const Load& lo
   // An idle server takes any job, however long.
   const bool too_long = backlog > absl::ZeroDuration() && backlog + request.WorkerTime() > room;
   if (!too_long && load.queued < options_.max_queued_jobs) return absl::OkStatus();
-  ErrorDetails details;
-  details.metadata = {{"queued", absl::StrCat(load.queued)},
-                      {"backlog_seconds", Seconds(backlog)},
-                      {"capacity_seconds", Seconds(room)}};
   // When as much has been done as this one needs; by the count alone, when one place is free.
   absl::Duration retry = too_long ? backlog + request.WorkerTime() - room : request.WorkerTime();
   retry = std::clamp(retry / devices, absl::Seconds(1), absl::Seconds(60)) * jitter;
-  details.retry_after = retry;
   return MakeError(Reason::kQueueFull,
                    absl::StrCat("The queue is full: ", load.queued, " jobs wait, ",
                                 Rounded(backlog), " of work; try again in ", Rounded(retry)),
-                   details);
+                   {.metadata = {{"queued", absl::StrCat(load.queued)},
+                                 {"backlog_seconds", Seconds(backlog)},
+                                 {"capacity_seconds", Seconds(room)}},
+                    .retry_after = retry});
 }
 
 }  // namespace reel::front

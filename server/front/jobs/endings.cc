@@ -74,11 +74,10 @@ std::vector<Field> EndFields(const Video& video) {
 void LogEnd(const Video& video) { Log(LogLevel::kInfo, "A video ended", EndFields(video)); }
 
 absl::Status Endings::ErrorOf(const ActiveJob& job, Reason reason, std::string_view message) {
-  ErrorDetails details;
-  details.metadata = {{"video", absl::StrCat("videos/", job.id)},
-                      {"steps_done", absl::StrCat(job.step)},
-                      {"steps", absl::StrCat(job.need.shape.steps())}};
-  return MakeError(reason, message, details);
+  return MakeError(reason, message,
+                   {.metadata = {{"video", absl::StrCat("videos/", job.id)},
+                                 {"steps_done", absl::StrCat(job.step)},
+                                 {"steps", absl::StrCat(job.need.shape.steps())}}});
 }
 
 void Endings::Cancel(ActiveJob& job, Reason reason, std::string_view message) {

@@ -47,15 +47,11 @@ void Apply(const RowEvent& event, JobRow& row) { std::visit(Change{row}, event);
 namespace {
 
 absl::Status Damaged(const std::string& id, const absl::Status& error) {
-  const std::string name = "videos/" + id;
   Log(LogLevel::kError,
       "The stored record of a video is damaged; delete the video, or put a copy of reel.db back",
-      {{"video", name}, {"error", error}});
-  ErrorDetails details;
-  details.metadata = {{"video", name}};
-  details.resource_type = "video";
-  details.resource_name = name;
-  return MakeError(Reason::kMediaCorrupt, "The stored record of the video is damaged", details);
+      {{"video", "videos/" + id}, {"error", error}});
+  return MakeError(Reason::kMediaCorrupt, "The stored record of the video is damaged",
+                   AboutVideo(id));
 }
 
 JobRow StoredRow(const ActiveJob& job) {

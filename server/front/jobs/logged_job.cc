@@ -6,17 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/video_id.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
 
 absl::Status OffsetPastEnd(int64_t offset, int64_t size) {
-  ErrorDetails details;
-  details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
   return MakeError(
       Reason::kOffsetPastEnd,
       absl::StrCat("The offset is past the end of the file: ", offset, " of ", size, " bytes"),
-      details);
+      {.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}}});
 }
 
 namespace {
@@ -24,14 +23,9 @@ namespace {
 // A damaged file is somebody's loss: the log names it, and so does the answer.
 absl::Status OfVideo(const std::string& id, const absl::Status& error) {
   if (ReasonOf(error) != Reason::kMediaCorrupt) return error;
-  const std::string name = "videos/" + id;
   Log(LogLevel::kError, "A stored video is damaged and cannot be sent; it must be made again",
-      {{"video", name}, {"error", error}});
-  ErrorDetails details;
-  details.metadata = {{"video", name}};
-  details.resource_type = "video";
-  details.resource_name = name;
-  return MakeError(Reason::kMediaCorrupt, std::string(error.message()), details);
+      {{"video", "videos/" + id}, {"error", error}});
+  return MakeError(Reason::kMediaCorrupt, std::string(error.message()), AboutVideo(id));
 }
 
 }  // namespace

@@ -59,9 +59,8 @@ absl::Status Scheduler::Recover() {
 absl::Status Scheduler::CheckFile(const std::string& tenant, int64_t bytes) const {
   const Load load = load_.Of(tenant);
   if (!load.draining) return CheckFileRoom(tenant, bytes, load.tenant_bytes, load.disk);
-  ErrorDetails details;
-  details.retry_after = absl::Seconds(5);
-  return MakeError(Reason::kServerDraining, "The server is shutting down", details);
+  return MakeError(Reason::kServerDraining, "The server is shutting down",
+                   {.retry_after = absl::Seconds(5)});
 }
 
 void Scheduler::Reserve(NewJob job, Answer<Video> done) {
@@ -76,10 +75,8 @@ void Scheduler::Reserve(NewJob job, Answer<Video> done) {
 absl::StatusOr<WorkerInfo> Scheduler::RestoreWorker(const std::string& worker) {
   const PlannedWorker* found = state_.roster.Find(worker);
   if (found == nullptr) {
-    ErrorDetails details;
-    details.metadata["worker"] = worker;
     return MakeError(Reason::kWorkerNotFound, absl::StrCat("No worker has this name: ", worker),
-                     details);
+                     {.metadata = {{"worker", worker}}});
   }
   ports_.pool.Restore(worker);
   return found->info;

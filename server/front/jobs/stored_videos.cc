@@ -17,10 +17,7 @@ constexpr int kReapAtOnce = 100;
 
 absl::Status VideoNotFinal(const std::string& id) {
   const std::string name = absl::StrCat("videos/", id);
-  ErrorDetails details;
-  details.metadata = {{"video", name}};
-  details.resource_type = "video";
-  details.resource_name = name;
+  ErrorDetails details = AboutVideo(id);
   details.precondition_type = "STATE";
   details.precondition_subject = name;
   details.precondition_description = "the video is queued or running";

@@ -69,17 +69,10 @@ std::string NewReplica() {
   return replica;
 }
 
-namespace {
-
-ErrorDetails DetailsOf(const std::string& name) {
-  ErrorDetails details;
-  details.metadata = {{"video", name}};
-  details.resource_type = "video";
-  details.resource_name = name;
-  return details;
+ErrorDetails AboutVideo(const std::string& id) {
+  const std::string name = absl::StrCat("videos/", id);
+  return {.metadata = {{"video", name}}, .resource_type = "video", .resource_name = name};
 }
-
-}  // namespace
 
 bool Replica::TakeUp(Kept kept) {
   known_ = std::move(kept);
@@ -93,7 +86,7 @@ bool Replica::TakeUp(Kept kept) {
 
 absl::Status Replica::NotFound(const std::string& id) const {
   const std::string name = absl::StrCat("videos/", id);
-  ErrorDetails details = DetailsOf(name);
+  ErrorDetails details = AboutVideo(id);
   const std::string theirs(ReplicaOf(id));
   if (theirs.empty() || known_.contains(theirs)) {
     return MakeError(Reason::kVideoNotFound, absl::StrCat("No such video: ", name), details);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "server/errors/error.h"
 
 namespace reel::front {
 
@@ -22,6 +23,9 @@ std::string_view ReplicaOf(std::string_view id);
 
 // The id in a video's name, "videos/{id}"; empty where it is none.
 std::string IdOfName(std::string_view name);
+
+// Names the video in an error.
+ErrorDetails AboutVideo(const std::string& id);
 
 // Six letters, drawn from 300 million.
 std::string NewReplica();

@@ -21,9 +21,8 @@ constexpr absl::Duration kBetweenFileLooks = absl::Minutes(1);
 constexpr absl::Duration kGrace = absl::Hours(1);
 
 absl::Status Busy() {
-  ErrorDetails details;
-  details.retry_after = absl::Seconds(1);
-  return MakeError(Reason::kQueueFull, "Too many files are on their way in", details);
+  return MakeError(Reason::kQueueFull, "Too many files are on their way in",
+                   {.retry_after = absl::Seconds(1)});
 }
 
 absl::Status TooManyOfTenant(const std::string& tenant, int count) {

@@ -3,27 +3,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/video_id.h"
 
 namespace reel::front {
 namespace {
 
 constexpr absl::Duration kRetry = absl::Seconds(2);
 
-ErrorDetails OfVideo(const std::string& id) {
-  ErrorDetails details;
-  const std::string name = absl::StrCat("videos/", id);
-  details.metadata = {{"video", name}};
-  details.resource_type = "video";
-  details.resource_name = name;
-  return details;
-}
-
 }  // namespace
 
 absl::Status FleetUnavailable(std::string_view why) {
-  ErrorDetails details;
-  details.retry_after = kRetry;
-  return MakeError(Reason::kFleetUnavailable, why, details);
+  return MakeError(Reason::kFleetUnavailable, why, {.retry_after = kRetry});
 }
 
 absl::Status ReadFailure(const absl::Status& status) {
@@ -48,22 +38,22 @@ absl::Status NotWritten(const absl::Status& status) {
 }
 
 absl::Status NoSuchVideo(const std::string& id) {
-  return MakeError(Reason::kVideoNotFound, absl::StrCat("No such video: videos/", id), OfVideo(id));
+  return MakeError(Reason::kVideoNotFound, absl::StrCat("No such video: videos/", id),
+                   AboutVideo(id));
 }
 
 absl::Status NoSuchFile(const std::string& name, size_t condition) {
   const std::string field = absl::StrCat("spec.conditions[", condition, "].file");
-  ErrorDetails details;
-  details.metadata = {{"field", field}, {"file", name}};
-  details.violations = {{field, "names no file that is there; send it again"}};
-  details.resource_type = "file";
-  details.resource_name = name;
   return MakeError(Reason::kFileNotFound,
-                   absl::StrCat("No such file, or it has expired; send it again: ", name), details);
+                   absl::StrCat("No such file, or it has expired; send it again: ", name),
+                   {.metadata = {{"field", field}, {"file", name}},
+                    .violations = {{field, "names no file that is there; send it again"}},
+                    .resource_type = "file",
+                    .resource_name = name});
 }
 
 absl::Status VideoLocked(const std::string& id) {
-  ErrorDetails details = OfVideo(id);
+  ErrorDetails details = AboutVideo(id);
   details.retry_after = kRetry;
   return MakeError(
       Reason::kFleetUnavailable,
@@ -72,7 +62,7 @@ absl::Status VideoLocked(const std::string& id) {
 }
 
 absl::Status RequestIdTaken(const std::string& request_id, const std::string& id) {
-  ErrorDetails details = OfVideo(id);
+  ErrorDetails details = AboutVideo(id);
   details.metadata["request_id"] = request_id;
   return MakeError(
       Reason::kRequestIdConflict,
@@ -81,11 +71,10 @@ absl::Status RequestIdTaken(const std::string& request_id, const std::string& id
 }
 
 absl::Status RequestIdGone(const std::string& request_id) {
-  ErrorDetails details;
-  details.metadata = {{"request_id", request_id}};
-  details.resource_type = "video";
-  details.resource_name = request_id;
-  return MakeError(Reason::kVideoExpired, "The video of this request id was removed", details);
+  return MakeError(Reason::kVideoExpired, "The video of this request id was removed",
+                   {.metadata = {{"request_id", request_id}},
+                    .resource_type = "video",
+                    .resource_name = request_id});
 }
 
 }  // namespace reel::front

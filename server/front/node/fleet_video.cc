@@ -184,11 +184,8 @@ std::optional<LogEntry> FleetVideo::NextEntry(uint64_t sequence) const {
 }
 
 absl::Status FleetVideo::Elsewhere() const {
-  const std::string name = absl::StrCat("videos/", video_.id);
-  ErrorDetails details;
-  details.metadata = {{"video", name}, {"node", owner_}, {"address", address_}};
-  details.resource_type = "video";
-  details.resource_name = name;
+  ErrorDetails details = AboutVideo(video_.id);
+  details.metadata.insert({{"node", owner_}, {"address", address_}});
   return MakeError(Reason::kWrongReplica,
                    absl::StrCat("The file of the video lies on another server: ", name, ", ",
                                 owner_, ", ", address_),

@@ -38,12 +38,11 @@ absl::Status FillHolding(const model::GenerationSpec& video, model::GenerationSp
 absl::Status StateGone(const std::string& id, absl::string_view why) {
   const std::string name = absl::StrCat("videos/", id);
   const std::string text = absl::StrCat("No request can go on from ", name, ": ", why);
-  ErrorDetails details;
-  details.metadata = {{"video", name}};
-  details.precondition_type = "STATE";
-  details.precondition_subject = name;
-  details.precondition_description = text;
-  return MakeError(Reason::kStateGone, text, details);
+  return MakeError(Reason::kStateGone, text,
+                   {.metadata = {{"video", name}},
+                    .precondition_type = "STATE",
+                    .precondition_subject = name,
+                    .precondition_description = text});
 }
 
 absl::StatusOr<Video> Sources::Read(const std::string& tenant, const std::string& id) const {

@@ -19,9 +19,7 @@ constexpr absl::Duration kWishPatience = absl::Seconds(10);
 constexpr size_t kMostAtOnce = 1000;
 
 absl::Status EndOf(const std::string& id, Reason reason, std::string_view text) {
-  ErrorDetails details;
-  details.metadata = {{"video", absl::StrCat("videos/", id)}};
-  return MakeError(reason, text, details);
+  return MakeError(reason, text, {.metadata = {{"video", absl::StrCat("videos/", id)}}});
 }
 
 std::string_view TextOf(LeaveReason reason) {

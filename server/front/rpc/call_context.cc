@@ -98,12 +98,11 @@ CallContext::~CallContext() { environment_.open_calls.Leave(); }
 absl::Status CallContext::Authorize() {
   const size_t bytes = MetadataBytes(context_);
   if (bytes > kMaxMetadataBytes) {
-    ErrorDetails details;
-    details.metadata = {{"bytes", absl::StrCat(bytes)}, {"limit", absl::StrCat(kMaxMetadataBytes)}};
-    return MakeError(Reason::kMetadataTooLarge,
-                     absl::StrCat("The call's metadata is too large: ", bytes, " bytes, at most ",
-                                  kMaxMetadataBytes),
-                     details);
+    return MakeError(
+        Reason::kMetadataTooLarge,
+        absl::StrCat("The call's metadata is too large: ", bytes, " bytes, at most ",
+                     kMaxMetadataBytes),
+        {.metadata = {{"bytes", absl::StrCat(bytes)}, {"limit", absl::StrCat(kMaxMetadataBytes)}}});
   }
   auto principal = Identify();
   if (!principal.ok()) return principal.status();

@@ -21,10 +21,9 @@ std::chrono::steady_clock::duration ToSteady(absl::Duration duration) {
 }
 
 absl::Status NotReceived(absl::string_view why) {
-  ErrorDetails details;
-  details.retry_after = kRetryAfter;
   return MakeError(Reason::kRequestNotReceived,
-                   absl::StrCat("The call's request did not arrive: ", why), details);
+                   absl::StrCat("The call's request did not arrive: ", why),
+                   {.retry_after = kRetryAfter});
 }
 
 }  // namespace
