@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/api/stream_driver.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "server/errors/error.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/errors/error.h"

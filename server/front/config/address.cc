@@ -4,9 +4,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cstdint>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 

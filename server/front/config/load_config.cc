@@ -6,7 +6,6 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 

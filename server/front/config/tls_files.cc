@@ -5,7 +5,6 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
-#include <ctime>
 #include <memory>
 
 #include "absl/strings/str_cat.h"

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "reel/v1/server_service.pb.h"
 #include "reel/v1/video_service.pb.h"

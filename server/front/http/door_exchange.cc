@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "server/errors/error.h"
 #include "server/front/http/door_error.h"

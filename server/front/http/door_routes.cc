@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 

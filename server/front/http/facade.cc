@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"

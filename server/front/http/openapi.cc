@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <google/protobuf/descriptor.h>
 
-#include <vector>
-
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "reel/v1/server_service.pb.h"
 #include "reel/v1/video_service.pb.h"

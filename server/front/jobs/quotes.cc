@@ -2,7 +2,6 @@
 #include "server/front/jobs/quotes.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "kernels/base/status_macros.h"
 #include "server/front/scheduling/worker_table.h"

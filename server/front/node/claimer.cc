@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "server/front/fleet/log_messages.h"
 #include "server/logging/log.h"

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "server/front/jobs/stored_videos.h"
 #include "server/front/jobs/video_id.h"

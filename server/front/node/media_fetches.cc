@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/front/node/fleet_errors.h"
 
 namespace reel::front {

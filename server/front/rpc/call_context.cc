@@ -3,10 +3,7 @@
 
 #include <grpc/support/time.h>
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "server/errors/error.h"
 #include "server/front/api/authorizer.h"
 #include "server/front/api/shown_error.h"

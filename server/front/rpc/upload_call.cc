@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 #include "server/front/api/video_answers.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/store/job_store.h"
 
-#include <functional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"

@@ -2,9 +2,7 @@
 #include "server/front/traces/video_trace.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <string_view>
 
