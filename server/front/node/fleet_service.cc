@@ -105,8 +105,11 @@ void FleetService::Loop() {
   }
 }
 
-void FleetService::Post(absl::AnyInvocable<void(FleetNode&)> task) {
-  inbox_->Put([this, task = std::move(task)]() mutable { task(*node_); });
+template <typename... Params, typename... Args>
+void FleetService::Call(void (FleetNode::*method)(Params...), Args... args) {
+  inbox_->Put([this, method, ... args = std::move(args)]() mutable {
+    ((*node_).*method)(std::move(args)...);
+  });
 }
 
 void FleetService::Poke() {
@@ -117,16 +120,7 @@ void FleetService::Poke() {
 }
 
 void FleetService::CatchUp() {
-  Mutex mutex;
-  CondVar reached;
-  bool done = false;
-  inbox_->Put([&] {
-    const MutexLock lock(mutex);
-    done = true;
-    reached.NotifyAll();
-  });
-  const MutexLock lock(mutex);
-  while (!done) reached.Wait(mutex);
+  WaitForAnswer<bool>([&](auto done) { inbox_->Put([done] { done(true); }); });
 }
 
 bool FleetService::admitting() const {
@@ -194,25 +188,18 @@ std::string FleetService::Problem() const {
 
 void FleetService::Drain(absl::Duration propagation, absl::Duration limit,
                          absl::AnyInvocable<void()> done) {
-  Post([propagation, limit, done = std::move(done)](FleetNode& node) mutable {
-    node.Drain(propagation, limit, std::move(done));
-  });
+  Call(&FleetNode::Drain, propagation, limit, std::move(done));
 }
 
 void FleetService::End(const std::string& id, uint32_t epoch, const Video& video,
                        uint64_t last_sequence, absl::AnyInvocable<void(absl::Status)> done) {
-  Post([id, epoch, video, last_sequence, done = std::move(done)](FleetNode& node) mutable {
-    node.End(id, epoch, video, last_sequence, std::move(done));
-  });
+  Call(&FleetNode::End, id, epoch, video, last_sequence, std::move(done));
 }
 
 void FleetService::KeepState(const std::string& id, uint32_t epoch, const Video& video,
                              std::shared_ptr<const StatePieces> state,
                              absl::AnyInvocable<void(absl::Status)> done) {
-  Post([id, epoch, video, state = std::move(state),
-        done = std::move(done)](FleetNode& node) mutable {
-    node.KeepState(id, epoch, video, std::move(state), std::move(done));
-  });
+  Call(&FleetNode::KeepState, id, epoch, video, std::move(state), std::move(done));
 }
 
 absl::Status FleetService::MayCome(const absl::Status& status) const {
@@ -226,8 +213,8 @@ void FleetService::WithFiles(NewJob job, Files::Described done) {
   const bool any = std::any_of(conditions.begin(), conditions.end(),
                                [](const auto& condition) { return !condition.file.empty(); });
   if (!any) return done(std::move(job), absl::OkStatus());
-  Post([job = std::move(job), done = std::move(done)](FleetNode& node) mutable {
-    node.files().Describe(std::move(job), std::move(done));
+  inbox_->Put([this, job = std::move(job), done = std::move(done)]() mutable {
+    node_->files().Describe(std::move(job), std::move(done));
   });
 }
 
@@ -243,8 +230,8 @@ void FleetService::WithFiles(NewJob job, Answer<T> done,
 
 void FleetService::BeginFile(const std::string& tenant, int64_t size,
                              Answer<std::unique_ptr<FileUpload>> done) {
-  Post([tenant, size, done = std::move(done)](FleetNode& node) mutable {
-    node.files().Begin(tenant, size, std::move(done));
+  inbox_->Put([this, tenant, size, done = std::move(done)]() mutable {
+    node_->files().Begin(tenant, size, std::move(done));
   });
 }
 
@@ -300,63 +287,41 @@ void FleetService::Begin(const std::shared_ptr<Submission::Call>& call) {
 }
 
 void FleetService::Submit(const std::shared_ptr<Submission::Call>& call) {
-  Post([call](FleetNode& node) { node.Create(std::move(*call)); });
+  inbox_->Put([this, call] { node_->Create(std::move(*call)); });
 }
 
 void FleetService::ValidateKnown(NewJob job, Answer<Video> done) {
   if (options_.alone && HasLog() && !job.spec.source) {
     return jobs_->Validate(std::move(job), std::move(done));
   }
-  Post([job = std::move(job), done = OrMayCome(std::move(done))](FleetNode& node) mutable {
-    node.Validate(std::move(job), std::move(done));
-  });
+  Call(&FleetNode::Validate, std::move(job), OrMayCome(std::move(done)));
 }
 
 void FleetService::EstimateKnown(NewJob job, Answer<CostEstimate> done) {
   if (!job.spec.source) return jobs_->Estimate(std::move(job), OrMayCome(std::move(done)));
-  Post([job = std::move(job), done = OrMayCome(std::move(done))](FleetNode& node) mutable {
-    node.Estimate(std::move(job), std::move(done));
-  });
+  Call(&FleetNode::Estimate, std::move(job), OrMayCome(std::move(done)));
 }
 
 void FleetService::Leave(const std::string& id, LeaveReason reason) {
-  Post([id, reason](FleetNode& node) { node.Leave(id, reason); });
+  Call(&FleetNode::Leave, id, reason);
 }
 
 void FleetService::Find(const Reach& reach, const std::string& id,
                         Answer<std::shared_ptr<Job>> done) {
-  Post([reach, id, done = std::move(done)](FleetNode& node) mutable {
-    node.Find(reach, id, std::move(done));
-  });
+  Call(&FleetNode::Find, reach, id, std::move(done));
 }
 
 void FleetService::List(ListQuery query, Answer<ListPage> done) {
-  Post([query = std::move(query), done = std::move(done)](FleetNode& node) mutable {
-    node.List(query, std::move(done));
-  });
+  Call(&FleetNode::List, std::move(query), std::move(done));
 }
 
 void FleetService::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
-  Post([reach, id, done = std::move(done)](FleetNode& node) mutable {
-    node.Cancel(reach, id, std::move(done));
-  });
+  Call(&FleetNode::Cancel, reach, id, std::move(done));
 }
 
 void FleetService::Delete(const Reach& reach, const std::string& id,
                           absl::AnyInvocable<void(absl::Status)> done) {
-  Post([reach, id, done = std::move(done)](FleetNode& node) mutable {
-    node.Delete(reach, id, std::move(done));
-  });
-}
-
-void FleetService::LoadModel(const std::string& model, Answer<ServedModel> done) {
-  jobs_->LoadModel(model, std::move(done));
-}
-void FleetService::UnloadModel(const std::string& model, Answer<ServedModel> done) {
-  jobs_->UnloadModel(model, std::move(done));
-}
-void FleetService::RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) {
-  jobs_->RestoreWorker(worker, std::move(done));
+  Call(&FleetNode::Delete, reach, id, std::move(done));
 }
 
 }  // namespace reel::front

@@ -83,9 +83,15 @@ class FleetService final : public JobService, public EndJournal {
               absl::AnyInvocable<void(absl::Status)> done) override;
   void BeginFile(const std::string& tenant, int64_t size,
                  Answer<std::unique_ptr<FileUpload>> done) override;
-  void LoadModel(const std::string& model, Answer<ServedModel> done) override;
-  void UnloadModel(const std::string& model, Answer<ServedModel> done) override;
-  void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override;
+  void LoadModel(const std::string& model, Answer<ServedModel> done) override {
+    jobs_->LoadModel(model, std::move(done));
+  }
+  void UnloadModel(const std::string& model, Answer<ServedModel> done) override {
+    jobs_->UnloadModel(model, std::move(done));
+  }
+  void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override {
+    jobs_->RestoreWorker(worker, std::move(done));
+  }
   const std::string& ReplicaName() const override { return options_.fleet; }
   // A gateway returns the models of the other nodes.
   std::vector<ServedModel> Models() const override;
@@ -128,7 +134,9 @@ class FleetService final : public JobService, public EndJournal {
   void Begin(const std::shared_ptr<Submission::Call>& call);
   void Submit(const std::shared_ptr<Submission::Call>& call);
   using Task = OwnThread::Task;
-  void Post(absl::AnyInvocable<void(FleetNode&)> task);
+  // Calls the node on its thread.
+  template <typename... Params, typename... Args>
+  void Call(void (FleetNode::*method)(Params...), Args... args);
   void Loop();
   // Waits until its thread has done what was posted before.
   void CatchUp();

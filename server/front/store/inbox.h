@@ -81,7 +81,7 @@ class Inbox {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// Waits for one answer of a store, for whoever has nothing else to do: at the start.
+// Waits for one answer of another thread, for whoever has nothing else to do: at the start.
 // Blocks. `call` is given what takes the answer, which must come.
 template <typename Answer, typename Call>
 Answer WaitForAnswer(Call call) {
