@@ -136,27 +136,27 @@ struct CreatedReply {
   }
 };
 
-absl::StatusOr<FacadeListAsk> ReadListAsk(const DoorRequest& request, std::string& after) {
+absl::StatusOr<ListQuery> ReadListQuery(const DoorRequest& request, std::string& after) {
   REEL_ASSIGN_OR_RETURN(const auto known, ReadKnown(request.head.query, request.row->query));
   const auto value = [&known](const char* name) {
     const auto found = known.find(name);
     return found == known.end() ? std::string() : found->second;
   };
-  FacadeListAsk ask;
-  ask.reach = ReachOf(request.principal);
+  ListQuery query;
+  query.reach = ReachOf(request.principal);
   REEL_ASSIGN_OR_RETURN(uint64_t limit, ReadNumber("limit", value("limit")));
   if (value("limit").empty()) limit = kUsuallyListed;
   if (limit < 1 || limit > kMostListed) {
     return MakeInvalid(Reason::kInvalidRequest, {{"limit", "must be 1 to 100"}});
   }
-  ask.limit = static_cast<int>(limit);
+  query.page_size = static_cast<int>(limit);
   const std::string order = value("order");
   if (!order.empty() && order != "asc" && order != "desc") {
     return MakeInvalid(Reason::kInvalidRequest, {{"order", "must be asc or desc"}});
   }
-  ask.oldest_first = order == "asc";
+  query.oldest_first = order == "asc";
   after = value("after");
-  return ask;
+  return query;
 }
 
 }  // namespace
@@ -275,25 +275,28 @@ void Facade::Sync(const DoorRequest& request, const Exchange& exchange) const {
 
 void Facade::List(const DoorRequest& request, const Exchange& exchange) const {
   std::string after;
-  const auto ask = ReadListAsk(request, after);
-  if (!ask.ok()) return exchange->Reply(ErrorReply(ask.status()));
-  const auto list = [exchange, &jobs = parts_.jobs](const FacadeListAsk& from) {
-    ListForFacade(jobs, from, [exchange](absl::StatusOr<ListPage> page) {
+  auto query = ReadListQuery(request, after);
+  if (!query.ok()) return exchange->Reply(ErrorReply(query.status()));
+  const auto list = [exchange, &jobs = parts_.jobs](ListQuery from) {
+    jobs.List(std::move(from), [exchange](absl::StatusOr<ListPage> page) {
       if (!page.ok()) return exchange->Reply(ErrorReply(page.status()));
       exchange->ReplyWith([found = *std::move(page)] {
         return JsonReply(FacadeListJson(found.videos, found.more));
       });
     });
   };
-  if (after.empty()) return list(*ask);
+  if (after.empty()) return list(*std::move(query));
   const auto id = VideoIdFrom("videos/" + after);
   if (!id.ok()) return exchange->Reply(ErrorReply(id.status()));
-  parts_.jobs.Find(ask->reach, *id,
-                   [exchange, list, from = *ask](absl::StatusOr<std::shared_ptr<Job>> job) mutable {
-                     if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
-                     from.after = (*job)->Snapshot();
-                     list(from);
-                   });
+  parts_.jobs.Find(
+      query->reach, *id,
+      [exchange, list, from = *query](absl::StatusOr<std::shared_ptr<Job>> job) mutable {
+        if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
+        const Video last = (*job)->Snapshot();
+        from.before_time = last.create_time;
+        from.before_id = last.id;
+        list(std::move(from));
+      });
 }
 
 template <typename Use>

@@ -5,11 +5,9 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/functional/any_invocable.h"
 #include "server/front/http/media_body.h"
 #include "server/front/jobs/job_service.h"
 
@@ -54,18 +52,6 @@ class FinishedMedia final : public DoorBody {
   const std::shared_ptr<Job> job_;
   MediaBody media_;
 };
-
-// A page of videos in either order. A fleet lists the newest first alone: for the oldest ones its
-// pages are walked.
-struct FacadeListAsk {
-  Reach reach;
-  std::optional<Video> after;  // the last one of the page before
-  int limit = 20;
-  bool oldest_first = false;
-};
-
-// `jobs` outlives the answer. INVALID_REQUEST where there are too many to be walked.
-void ListForFacade(JobService& jobs, const FacadeListAsk& ask, Answer<ListPage> done);
 
 // The object `video`. `notice`: one more, where it is not empty.
 std::string FacadeVideoJson(const Video& video, const std::string& notice = "");

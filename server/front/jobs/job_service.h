@@ -86,7 +86,6 @@ struct ListQuery {
   // The previous page's last video; empty id for the first page.
   absl::Time before_time = absl::InfiniteFuture();
   std::string before_id;
-  // Only where ListsOldestFirst.
   bool oldest_first = false;
 };
 
@@ -155,8 +154,6 @@ class JobService {
   virtual void Find(const Reach& reach, const std::string& id,
                     Answer<std::shared_ptr<Job>> done) = 0;
   virtual void List(ListQuery query, Answer<ListPage> done) = 0;
-  // Whether List honours `oldest_first`.
-  virtual bool ListsOldestFirst() const { return false; }
   // `done` gets the video as it was when the request was noted.
   virtual void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) = 0;
   virtual void Delete(const Reach& reach, const std::string& id,

@@ -77,7 +77,6 @@ class FleetService final : public JobService, public EndJournal {
   void Leave(const std::string& id, LeaveReason reason) override;
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) override;
   void List(ListQuery query, Answer<ListPage> done) override;
-  bool ListsOldestFirst() const override { return true; }
   void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) override;
   void Delete(const Reach& reach, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done) override;

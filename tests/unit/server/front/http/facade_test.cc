@@ -239,7 +239,25 @@ TEST_F(FacadeSite, TellsItsModelsAndItsHealth) {
   EXPECT_EQ(list["last_id"], "lab-1");
   EXPECT_EQ(list["has_more"], true);
   EXPECT_EQ(site_.jobs.last_query().page_size, 1);
+  EXPECT_FALSE(site_.jobs.last_query().oldest_first);
   EXPECT_EQ(json::parse(client_.Get("/v1/videos/lab-1")->body)["id"], "lab-1");
+}
+
+TEST_F(FacadeSite, PagesGoBothWaysBehindTheLastVideo) {
+  EXPECT_EQ(client_.Get("/v1/videos?limit=3&order=asc")->status, 200);
+  ListQuery query = site_.jobs.last_query();
+  EXPECT_TRUE(query.oldest_first);
+  EXPECT_EQ(query.page_size, 3);
+  EXPECT_EQ(query.before_id, "");
+  for (const char* order : {"asc", "desc"}) {
+    const std::string path = absl::StrCat("/v1/videos?after=lab-1&order=", order);
+    EXPECT_EQ(client_.Get(path)->status, 200);
+    query = site_.jobs.last_query();
+    EXPECT_EQ(query.oldest_first, std::string(order) == "asc");
+    EXPECT_EQ(query.page_size, 20);
+    EXPECT_EQ(query.before_id, "lab-1");
+    EXPECT_EQ(query.before_time, job_->Snapshot().create_time);
+  }
 }
 
 }  // namespace
