@@ -2,6 +2,7 @@
 #include "server/front/http/door_error.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -20,69 +21,26 @@ namespace {
 constexpr absl::Duration kRetryAtOnce = absl::Seconds(1);
 
 // Situations whose HTTP status says more than their code's.
-int OwnStatusOf(Reason reason) {
-  switch (reason) {
-    case Reason::kVideoNotReady:
-      return 409;
-    case Reason::kMetadataTooLarge:
-      return 431;
-    case Reason::kBodyTooLarge:
-      return 413;
-    case Reason::kBodyType:
-      return 415;
-    case Reason::kRequestNotReceived:
-      return 408;
-    case Reason::kOtherAttempt:
-      return 412;
-    default:
-      return 0;
-  }
-}
+constexpr std::pair<Reason, int> kOfReasons[] = {
+    {Reason::kVideoNotReady, 409},      {Reason::kMetadataTooLarge, 431},
+    {Reason::kBodyTooLarge, 413},       {Reason::kBodyType, 415},
+    {Reason::kRequestNotReceived, 408}, {Reason::kOtherAttempt, 412}};
 
-int StatusOfCode(absl::StatusCode code) {
-  switch (code) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-      return 400;
-    case absl::StatusCode::kUnauthenticated:
-      return 401;
-    case absl::StatusCode::kPermissionDenied:
-      return 403;
-    case absl::StatusCode::kNotFound:
-      return 404;
-    case absl::StatusCode::kUnimplemented:
-      return 405;
-    case absl::StatusCode::kAlreadyExists:
-      return 409;
-    case absl::StatusCode::kOutOfRange:
-      return 416;
-    case absl::StatusCode::kResourceExhausted:
-      return 429;
-    case absl::StatusCode::kCancelled:
-      return 499;
-    case absl::StatusCode::kUnavailable:
-      return 503;
-    case absl::StatusCode::kDeadlineExceeded:
-      return 504;
-    default:
-      return 500;
-  }
-}
+// 500 for all others.
+constexpr std::pair<absl::StatusCode, int> kOfCodes[] = {
+    {absl::StatusCode::kInvalidArgument, 400},   {absl::StatusCode::kFailedPrecondition, 400},
+    {absl::StatusCode::kUnauthenticated, 401},   {absl::StatusCode::kPermissionDenied, 403},
+    {absl::StatusCode::kNotFound, 404},          {absl::StatusCode::kUnimplemented, 405},
+    {absl::StatusCode::kAlreadyExists, 409},     {absl::StatusCode::kOutOfRange, 416},
+    {absl::StatusCode::kResourceExhausted, 429}, {absl::StatusCode::kCancelled, 499},
+    {absl::StatusCode::kUnavailable, 503},       {absl::StatusCode::kDeadlineExceeded, 504}};
 
 // Whoever retries by the status alone must not where it cannot help, and may where it can.
 const char* ShouldRetry(int status) {
-  switch (status) {
-    case 409:
-    case 429:
-    case 499:
-    case 500:
-    case 504:
-      return "false";
-    case 503:
-      return "true";
-    default:
-      return nullptr;
-  }
+  if (status == 503) return "true";
+  const bool is_final =
+      status == 409 || status == 429 || status == 499 || status == 500 || status == 504;
+  return is_final ? "false" : nullptr;
 }
 
 google::rpc::Status ToMessage(const absl::Status& shown) {
@@ -136,8 +94,13 @@ void AddRetry(const absl::Status& shown, DoorReply& reply) {
 int HttpStatusOf(const absl::Status& status) {
   if (status.ok()) return 200;
   const auto reason = ReasonOf(status);
-  const int own = reason ? OwnStatusOf(*reason) : 0;
-  return own != 0 ? own : StatusOfCode(status.code());
+  for (const auto& [of, own] : kOfReasons) {
+    if (of == reason) return own;
+  }
+  for (const auto& [of, usual] : kOfCodes) {
+    if (of == status.code()) return usual;
+  }
+  return 500;
 }
 
 std::string ErrorJson(const absl::Status& status) {
@@ -154,8 +117,7 @@ std::string FacadeErrorBody(const absl::Status& status) {
       {"param", FirstViolation(message)},
       {"code", std::string(Describe(ReasonOf(shown).value_or(Reason::kInternal)).name)},
       {"details", whole.value("details", nlohmann::json::array())}};
-  return nlohmann::json{{"error", std::move(error)}}.dump(-1, ' ', false,
-                                                          nlohmann::json::error_handler_t::replace);
+  return DumpJson({{"error", std::move(error)}});
 }
 
 DoorReply ErrorReply(const absl::Status& status) {
@@ -171,8 +133,7 @@ DoorReply ErrorReply(const absl::Status& status) {
   nlohmann::json error = nlohmann::json::parse(WriteJson(message), nullptr, false);
   error["code"] = reply.status;
   error["status"] = absl::AsciiStrToUpper(absl::StatusCodeToString(shown.code()));
-  reply.body = nlohmann::json{{"error", error}}.dump(-1, ' ', false,
-                                                     nlohmann::json::error_handler_t::replace);
+  reply.body = DumpJson({{"error", std::move(error)}});
   return reply;
 }
 

@@ -140,15 +140,17 @@ void CheckNames(const Json& value, const pb::Descriptor& type, const std::string
 }  // namespace
 
 absl::Status Undecodable(const std::string& why) {
-  ErrorDetails details;
-  details.metadata = {{"why", why}};
-  return MakeError(Reason::kUndecodableRequest, "The request cannot be decoded: " + why, details);
+  return MakeError(Reason::kUndecodableRequest, "The request cannot be decoded: " + why,
+                   {.metadata = {{"why", why}}});
+}
+
+std::string DumpJson(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 bool IsUtf8(std::string_view text) {
   // What is not comes back as something else.
-  const std::string dumped =
-      Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string dumped = DumpJson(std::string(text));
   return Json::parse(dumped, nullptr, false).get_ref<const std::string&>() == text;
 }
 
@@ -214,7 +216,7 @@ absl::Status ReadQuery(const std::vector<std::pair<std::string, std::string>>& f
     }
   }
   if (!violations.empty()) return MakeInvalid(Reason::kInvalidRequest, violations);
-  return ReadJson(object.dump(-1, ' ', false, Json::error_handler_t::replace), message);
+  return ReadJson(DumpJson(object), message);
 }
 
 }  // namespace reel::front

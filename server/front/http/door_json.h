@@ -47,6 +47,9 @@ class RepeatedNames {
   std::vector<model::FieldViolation> violations_;
 };
 
+// One line; bytes that are not UTF-8 are replaced.
+std::string DumpJson(const nlohmann::json& json);
+
 // lowerCamelCase, 64-bit numbers as strings, enums by name, bytes as base64; one line.
 std::string WriteJson(const google::protobuf::Message& message);
 

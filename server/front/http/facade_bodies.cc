@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "server/errors/error.h"
 #include "server/front/api/shown_error.h"
+#include "server/front/http/door_json.h"
 #include "server/front/http/facade_conditions.h"
 
 namespace reel::front {
@@ -66,10 +67,6 @@ DoorReply FinishedMedia::Head() const {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 const char* StatusOf(VideoState state) {
   switch (state) {
@@ -179,49 +176,51 @@ double InferenceSecondsOf(const model::RunStats& stats) {
 }
 
 std::string FacadeVideoJson(const Video& video, const std::string& notice) {
-  return Dump(JsonOf(video, notice));
+  return DumpJson(JsonOf(video, notice));
 }
 
 std::string FacadeVideosJson(const std::vector<Video>& videos, const std::string& notice) {
   Json json = JsonOf(videos.front(), notice);
-  if (videos.size() == 1) return Dump(json);
+  if (videos.size() == 1) return DumpJson(json);
   json["num_outputs"] = videos.size();
   Json all = Json::array();
   for (const Video& video : videos) all.push_back(JsonOf(video, notice));
   json["videos"] = std::move(all);
-  return Dump(json);
+  return DumpJson(json);
 }
 
 std::string FacadeListJson(const std::vector<Video>& videos, bool more) {
   Json data = Json::array();
   for (const Video& video : videos) data.push_back(JsonOf(video, ""));
   const auto id = [&](const Video& video) { return Json(video.id); };
-  return Dump({{"object", "list"},
-               {"first_id", videos.empty() ? Json() : id(videos.front())},
-               {"last_id", videos.empty() ? Json() : id(videos.back())},
-               {"has_more", more},
-               {"data", std::move(data)}});
+  return DumpJson({{"object", "list"},
+                   {"first_id", videos.empty() ? Json() : id(videos.front())},
+                   {"last_id", videos.empty() ? Json() : id(videos.back())},
+                   {"has_more", more},
+                   {"data", std::move(data)}});
 }
 
 std::string FacadeDeletedJson(const std::string& id) {
-  return Dump({{"id", id}, {"object", "video.deleted"}, {"deleted", true}});
+  return DumpJson({{"id", id}, {"object", "video.deleted"}, {"deleted", true}});
 }
 
 std::string FacadeModelJson(const ServedModel& model, int64_t created) {
-  return Dump(JsonOfModel(model, created));
+  return DumpJson(JsonOfModel(model, created));
 }
 
 std::string FacadeModelsJson(const std::vector<ServedModel>& models, int64_t created) {
   Json data = Json::array();
   for (const ServedModel& model : models) data.push_back(JsonOfModel(model, created));
-  return Dump({{"object", "list"}, {"data", std::move(data)}});
+  return DumpJson({{"object", "list"}, {"data", std::move(data)}});
 }
 
 std::string FacadeModelInfoJson(const std::string& model) {
-  return Dump({{"model_path", model}, {"is_generation", true}});
+  return DumpJson({{"model_path", model}, {"is_generation", true}});
 }
 
-std::string FacadeHealthJson(bool ready) { return Dump({{"status", ready ? "ok" : "not ready"}}); }
+std::string FacadeHealthJson(bool ready) {
+  return DumpJson({{"status", ready ? "ok" : "not ready"}});
+}
 
 std::string ServerTimingOf(const model::RunStats& stats) {
   const auto ms = [](absl::Duration time) { return absl::ToDoubleMilliseconds(time); };

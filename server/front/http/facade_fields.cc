@@ -160,16 +160,18 @@ class FieldReader {
   std::vector<model::FieldViolation> violations_;
 };
 
+// A form's values are texts, also those that are JSON.
+std::string TextOf(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : DumpJson(value);
+}
+
 void CheckNames(const Json& fields, FieldReader& reader) {
   for (const auto& [name, value] : fields.items()) {
     if (IsFacadeWord(name)) continue;
     const ForeignWord* word = FindForeignWord(name);
     if (word == nullptr) {
       reader.Violate(name, NoSuchField(name, FacadeWords()));
-    } else if (!AsksForNothing(*word,
-                               value.is_string()
-                                   ? value.get<std::string>()
-                                   : value.dump(-1, ' ', false, Json::error_handler_t::replace))) {
+    } else if (!AsksForNothing(*word, TextOf(value))) {
       reader.Violate(name, "is not supported here; leave it out");
     }
   }
@@ -238,10 +240,7 @@ void ReadMessage(const char* name, const char* plain, FieldReader& reader,
   const bool text = object.is_string();
   const bool written = text && object.get_ref<const std::string&>().front() == '{';
   if (!object.is_object() && !written) object = Json{{plain, *value}};
-  const absl::Status read =
-      ReadJson(written ? value->get<std::string>()
-                       : object.dump(-1, ' ', false, Json::error_handler_t::replace),
-               message);
+  const absl::Status read = ReadJson(TextOf(object), message);
   if (!read.ok()) reader.Violate(name, std::string(read.message()));
 }
 
@@ -249,10 +248,8 @@ void ReadMessage(const char* name, const char* plain, FieldReader& reader,
 void ReadLoras(FieldReader& reader, v1::VideoSpec& spec) {
   const Json* value = reader.Find("loras");
   if (value == nullptr) return;
-  const std::string list = value->is_string()
-                               ? value->get<std::string>()
-                               : value->dump(-1, ' ', false, Json::error_handler_t::replace);
-  absl::StatusOr<Json> fields = ParseJsonObject(absl::StrCat("{\"adapters\":", list, "}"));
+  absl::StatusOr<Json> fields =
+      ParseJsonObject(absl::StrCat("{\"adapters\":", TextOf(*value), "}"));
   bool is_list = fields.ok() && fields->size() == 1 && (*fields)["adapters"].is_array();
   if (is_list) {
     for (Json& one : (*fields)["adapters"]) {
@@ -264,8 +261,7 @@ void ReadLoras(FieldReader& reader, v1::VideoSpec& spec) {
     return reader.Violate("loras", R"(must be a list of {"name": NAME, "scale": NUMBER})");
   }
   v1::VideoSpec named;
-  const absl::Status read =
-      ReadJson(fields->dump(-1, ' ', false, Json::error_handler_t::replace), named);
+  const absl::Status read = ReadJson(DumpJson(*fields), named);
   if (!read.ok()) return reader.Violate("loras", std::string(read.message()));
   spec.mutable_adapters()->Swap(named.mutable_adapters());
 }
