@@ -128,10 +128,6 @@ void CallMetrics::AddMethods(Registry& registry) {
   }
 }
 
-void CallMetrics::CallStarted(Method method) { Of(method).started->Increment(); }
-void CallMetrics::CallReceived(Method method) { Of(method).received->Increment(); }
-void CallMetrics::CallSent(Method method) { Of(method).sent->Increment(); }
-
 void CallMetrics::CallEnded(Method method, absl::StatusCode code, absl::Duration took) {
   const size_t index = std::min(static_cast<size_t>(code), kCodes - 1);
   prometheus::Counter* known = Of(method).handled[index];
@@ -140,22 +136,6 @@ void CallMetrics::CallEnded(Method method, absl::StatusCode code, absl::Duration
   known->Increment();
   if (Of(method).handling != nullptr) Of(method).handling->Observe(absl::ToDoubleSeconds(took));
 }
-
-void CallMetrics::RequestRefused(const absl::Status& why, bool detached) {
-  refusals_.Refused(why, detached);
-}
-
-void CallMetrics::StreamOpened() { open_streams_.Increment(); }
-void CallMetrics::StreamClosed() { open_streams_.Decrement(); }
-void CallMetrics::StreamBuffered(int64_t bytes) { buffered_.Increment(static_cast<double>(bytes)); }
-void CallMetrics::FirstEvent(absl::Duration after) {
-  first_event_.Observe(absl::ToDoubleSeconds(after));
-}
-void CallMetrics::FirstChunk(absl::Duration after) {
-  first_chunk_.Observe(absl::ToDoubleSeconds(after));
-}
-void CallMetrics::PreviewSent() { previews_.Increment(); }
-void CallMetrics::SlowReaderCut() { slow_cuts_.Increment(); }
 
 DoorMetrics::DoorMetrics(prometheus::Registry& registry)
     : requests_(CounterFamily(registry, "reel_http_requests_total",
@@ -177,9 +157,5 @@ void DoorMetrics::RequestEnded(std::string_view route, int status, absl::Duratio
   requests_.Add({{"route", std::string(route)}, {"code", absl::StrCat(status)}}).Increment();
   duration_.Observe(absl::ToDoubleSeconds(took));
 }
-
-void DoorMetrics::ConnectionOpened() { connections_.Increment(); }
-void DoorMetrics::ConnectionClosed() { connections_.Decrement(); }
-void DoorMetrics::ConnectionCut(DoorCut why) { cuts_[static_cast<size_t>(why)]->Increment(); }
 
 }  // namespace reel::front

@@ -44,18 +44,24 @@ class CallMetrics final : public CallObserver {
  public:
   CallMetrics(prometheus::Registry& registry, RefusalMetrics& refusals);
 
-  void CallStarted(Method method) override;
-  void CallReceived(Method method) override;
-  void CallSent(Method method) override;
+  void CallStarted(Method method) override { Of(method).started->Increment(); }
+  void CallReceived(Method method) override { Of(method).received->Increment(); }
+  void CallSent(Method method) override { Of(method).sent->Increment(); }
   void CallEnded(Method method, absl::StatusCode code, absl::Duration took) override;
-  void RequestRefused(const absl::Status& why, bool detached) override;
-  void StreamOpened() override;
-  void StreamClosed() override;
-  void StreamBuffered(int64_t bytes) override;
-  void FirstEvent(absl::Duration after) override;
-  void FirstChunk(absl::Duration after) override;
-  void PreviewSent() override;
-  void SlowReaderCut() override;
+  void RequestRefused(const absl::Status& why, bool detached) override {
+    refusals_.Refused(why, detached);
+  }
+  void StreamOpened() override { open_streams_.Increment(); }
+  void StreamClosed() override { open_streams_.Decrement(); }
+  void StreamBuffered(int64_t bytes) override { buffered_.Increment(static_cast<double>(bytes)); }
+  void FirstEvent(absl::Duration after) override {
+    first_event_.Observe(absl::ToDoubleSeconds(after));
+  }
+  void FirstChunk(absl::Duration after) override {
+    first_chunk_.Observe(absl::ToDoubleSeconds(after));
+  }
+  void PreviewSent() override { previews_.Increment(); }
+  void SlowReaderCut() override { slow_cuts_.Increment(); }
 
  private:
   static constexpr size_t kCodes = 17;
@@ -87,9 +93,9 @@ class DoorMetrics final : public DoorObserver {
   explicit DoorMetrics(prometheus::Registry& registry);
 
   void RequestEnded(std::string_view route, int status, absl::Duration took) override;
-  void ConnectionOpened() override;
-  void ConnectionClosed() override;
-  void ConnectionCut(DoorCut why) override;
+  void ConnectionOpened() override { connections_.Increment(); }
+  void ConnectionClosed() override { connections_.Decrement(); }
+  void ConnectionCut(DoorCut why) override { cuts_[static_cast<size_t>(why)]->Increment(); }
 
  private:
   static constexpr size_t kCuts = 5;

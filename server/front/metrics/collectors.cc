@@ -25,17 +25,42 @@ namespace {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-MetricFamily Single(const char* name, const char* help, MetricType type, double value) {
-  MetricFamily family{name, help, type, {}};
+using LabelList = std::vector<std::pair<const char*, std::string>>;
+
+template <typename T>
+void Add(MetricFamily& family, const LabelList& labels, T value) {
   prometheus::ClientMetric metric;
-  if (type == MetricType::Counter) {
-    metric.counter.value = value;
+  for (const auto& [name, text] : labels) metric.label.push_back({name, text});
+  if (family.type == MetricType::Counter) {
+    metric.counter.value = static_cast<double>(value);
   } else {
-    metric.gauge.value = value;
+    metric.gauge.value = static_cast<double>(value);
   }
-  family.metric.push_back(metric);
-  return family;
+  family.metric.push_back(std::move(metric));
 }
+
+class Families {
+ public:
+  MetricFamily& Gauge(const char* name, const char* help) {
+    return all_.emplace_back(MetricFamily{name, help, MetricType::Gauge, {}});
+  }
+  MetricFamily& Counter(const char* name, const char* help) {
+    return all_.emplace_back(MetricFamily{name, help, MetricType::Counter, {}});
+  }
+  // One series without labels.
+  template <typename T>
+  void Gauge(const char* name, const char* help, T value) {
+    Add(Gauge(name, help), {}, value);
+  }
+  template <typename T>
+  void Counter(const char* name, const char* help, T value) {
+    Add(Counter(name, help), {}, value);
+  }
+  std::vector<MetricFamily> Take() const { return {all_.begin(), all_.end()}; }
+
+ private:
+  std::deque<MetricFamily> all_;  // one that is added moves none
+};
 
 // Fields of /proc/self/stat after the name, which may hold spaces; proc(5) counts from 1.
 struct Stat {
@@ -96,20 +121,18 @@ std::vector<MetricFamily> ProcessCollector::Collect() const {
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   rlimit descriptors{};
   getrlimit(RLIMIT_NOFILE, &descriptors);
-  const auto gauge = MetricType::Gauge;
-  return {
-      Single("process_cpu_seconds_total", "User and system time.", MetricType::Counter,
-             (stat.user_ticks + stat.system_ticks) / ticks),
-      Single("process_open_fds", "Open file descriptors.", gauge, OpenDescriptors()),
-      Single("process_max_fds", "Limit of open file descriptors.", gauge,
-             static_cast<double>(descriptors.rlim_cur)),
-      Single("process_virtual_memory_bytes", "Virtual memory.", gauge, stat.virtual_bytes),
-      Single("process_resident_memory_bytes", "Resident memory.", gauge,
-             stat.resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE))),
-      Single("process_threads", "Threads.", gauge, stat.threads),
-      Single("process_start_time_seconds", "Start, since the epoch.", gauge,
-             BootTime() + stat.start_ticks / ticks),
-  };
+  Families families;
+  families.Counter("process_cpu_seconds_total", "User and system time.",
+                   (stat.user_ticks + stat.system_ticks) / ticks);
+  families.Gauge("process_open_fds", "Open file descriptors.", OpenDescriptors());
+  families.Gauge("process_max_fds", "Limit of open file descriptors.", descriptors.rlim_cur);
+  families.Gauge("process_virtual_memory_bytes", "Virtual memory.", stat.virtual_bytes);
+  families.Gauge("process_resident_memory_bytes", "Resident memory.",
+                 stat.resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE)));
+  families.Gauge("process_threads", "Threads.", stat.threads);
+  families.Gauge("process_start_time_seconds", "Start, since the epoch.",
+                 BootTime() + stat.start_ticks / ticks);
+  return families.Take();
 }
 
 std::vector<MetricFamily> LogCollector::Collect() const {
@@ -119,19 +142,12 @@ std::vector<MetricFamily> LogCollector::Collect() const {
                                                           {LogLevel::kWarning, "warning"},
                                                           {LogLevel::kError, "error"}};
   for (const auto& [level, name] : kLevels) {
-    prometheus::ClientMetric metric;
-    metric.label.push_back({"level", name});
-    metric.counter.value = static_cast<double>(LoggedLines(level));
-    family.metric.push_back(metric);
+    Add(family, {{"level", name}}, LoggedLines(level));
   }
   return {family};
 }
 
 namespace {
-
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using LabelList = std::vector<std::pair<const char*, std::string>>;
 
 // Models come from the configurations of other servers, too.
 constexpr size_t kMostModels = 32;
@@ -145,32 +161,6 @@ constexpr std::pair<ReleaseReason, const char*> kReleases[] = {
     {ReleaseReason::kUnfit, "unfit"},       {ReleaseReason::kNoRoom, "no_room"}};
 constexpr std::pair<Unfit, const char*> kUnfitReasons[] = {
     {Unfit::kDisk, "disk"}, {Unfit::kName, "name"}, {Unfit::kClock, "clock"}};
-
-class Families {
- public:
-  MetricFamily& Gauge(const char* name, const char* help) {
-    return all_.emplace_back(MetricFamily{name, help, MetricType::Gauge, {}});
-  }
-  MetricFamily& Counter(const char* name, const char* help) {
-    return all_.emplace_back(MetricFamily{name, help, MetricType::Counter, {}});
-  }
-  std::vector<MetricFamily> Take() const { return {all_.begin(), all_.end()}; }
-
- private:
-  std::deque<MetricFamily> all_;  // one that is added moves none
-};
-
-template <typename T>
-void Add(MetricFamily& family, const LabelList& labels, T value) {
-  prometheus::ClientMetric metric;
-  for (const auto& [name, text] : labels) metric.label.push_back({name, text});
-  if (family.type == MetricType::Counter) {
-    metric.counter.value = static_cast<double>(value);
-  } else {
-    metric.gauge.value = static_cast<double>(value);
-  }
-  family.metric.push_back(std::move(metric));
-}
 
 void AddNodes(const FleetStatus& status, Families& families) {
   using NodeState = FleetStatus::NodeState;
@@ -190,10 +180,10 @@ void AddNodes(const FleetStatus& status, Families& families) {
       "Servers of the fleet as this one hears them; silent: their videos may be taken over; left: "
       "silent after a drain.");
   for (const auto& [state, name] : kStates) Add(nodes, {{"state", name}}, counts[state]);
-  Add(families.Gauge("reel_fleet_builds",
-                     "Different builds among the servers that are heard; more than 1 during an "
-                     "update."),
-      {}, builds.size());
+  families.Gauge("reel_fleet_builds",
+                 "Different builds among the servers that are heard; more than 1 during an "
+                 "update.",
+                 builds.size());
 }
 
 void AddBacklog(const FleetStatus& status, Families& families) {
@@ -220,29 +210,26 @@ void AddBacklog(const FleetStatus& status, Families& families) {
 }
 
 void AddLog(const FleetStatus::Log& log, Families& families) {
-  Add(families.Gauge("reel_fleet_log_connected", "1 while a broker is connected."), {},
-      log.connected);
-  Add(families.Gauge("reel_fleet_log_answers",
-                     "1 while the log has a leader that answers; without one nothing is admitted."),
-      {}, log.answers);
-  Add(families.Gauge("reel_fleet_log_ready",
-                     "1 once the log has been read to its end; 0 again while it is read anew."),
-      {}, log.ready);
-  Add(families.Gauge("reel_fleet_log_position", "The last message of the log that was read."), {},
-      log.position);
-  Add(families.Gauge("reel_fleet_log_behind_messages",
-                     "Messages that are known to be in the log and are not read."),
-      {}, log.newest - log.position);
-  Add(families.Gauge("reel_fleet_log_behind_seconds",
-                     "How long the oldest of those has been known."),
-      {}, absl::ToDoubleSeconds(log.behind));
-  Add(families.Counter("reel_fleet_log_holes_total",
-                       "Messages that did not come by themselves and were fetched, by gap."),
-      {}, log.holes);
-  Add(families.Counter("reel_fleet_log_rebuilds_total",
-                       "How often all of the log was read anew, since it was another one or had "
-                       "lost its beginning."),
-      {}, log.rebuilds);
+  families.Gauge("reel_fleet_log_connected", "1 while a broker is connected.", log.connected);
+  families.Gauge("reel_fleet_log_answers",
+                 "1 while the log has a leader that answers; without one nothing is admitted.",
+                 log.answers);
+  families.Gauge("reel_fleet_log_ready",
+                 "1 once the log has been read to its end; 0 again while it is read anew.",
+                 log.ready);
+  families.Gauge("reel_fleet_log_position", "The last message of the log that was read.",
+                 log.position);
+  families.Gauge("reel_fleet_log_behind_messages",
+                 "Messages that are known to be in the log and are not read.",
+                 log.newest - log.position);
+  families.Gauge("reel_fleet_log_behind_seconds", "How long the oldest of those has been known.",
+                 absl::ToDoubleSeconds(log.behind));
+  families.Counter("reel_fleet_log_holes_total",
+                   "Messages that did not come by themselves and were fetched, by gap.", log.holes);
+  families.Counter("reel_fleet_log_rebuilds_total",
+                   "How often all of the log was read anew, since it was another one or had "
+                   "lost its beginning.",
+                   log.rebuilds);
   MetricFamily& brokers = families.Gauge(
       "reel_fleet_broker_info", "Versions of the brokers that answered at the start; always 1.");
   for (const std::string& version : log.versions) Add(brokers, {{"version", version}}, 1);
@@ -264,8 +251,7 @@ void AddMessages(const FleetStatus::Log& log, Families& families) {
   Add(publishes, {{"result", "lost"}}, log.lost);
   Add(publishes, {{"result", "unknown"}}, log.unknown);
   Add(publishes, {{"result", "refused"}}, log.refused);
-  Add(families.Gauge("reel_fleet_publishes_waiting", "Messages that wait to be written."), {},
-      log.writing);
+  families.Gauge("reel_fleet_publishes_waiting", "Messages that wait to be written.", log.writing);
 }
 
 void AddClaims(const FleetStatus::Claims& claims, Families& families) {
@@ -274,12 +260,11 @@ void AddClaims(const FleetStatus::Claims& claims, Families& families) {
                        "Videos that this server tried to claim: it got them, or another.");
   Add(tried, {{"result", "won"}}, claims.won);
   Add(tried, {{"result", "lost"}}, claims.lost);
-  Add(families.Counter("reel_fleet_takeovers_total",
-                       "Videos that this server took over from a node that was silent."),
-      {}, claims.takeovers);
-  Add(families.Counter("reel_fleet_superseded_total",
-                       "Videos of this server that another took over from it."),
-      {}, claims.superseded);
+  families.Counter("reel_fleet_takeovers_total",
+                   "Videos that this server took over from a node that was silent.",
+                   claims.takeovers);
+  families.Counter("reel_fleet_superseded_total",
+                   "Videos of this server that another took over from it.", claims.superseded);
   MetricFamily& released = families.Counter(
       "reel_fleet_releases_total",
       "Videos that this server gave back: it was drained (shutdown), an earlier process had them "
@@ -299,31 +284,29 @@ void AddFitness(const FleetStatus& status, Families& families) {
     Add(unfit, {{"reason", name}}, status.unfit[static_cast<size_t>(reason)]);
   }
   if (!status.clock.skew) return;
-  Add(families.Gauge("reel_fleet_clock_skew_seconds",
-                     "How far this server's clock is ahead of the brokers'; below zero: behind."),
-      {}, absl::ToDoubleSeconds(*status.clock.skew));
+  families.Gauge("reel_fleet_clock_skew_seconds",
+                 "How far this server's clock is ahead of the brokers'; below zero: behind.",
+                 absl::ToDoubleSeconds(*status.clock.skew));
 }
 
 void AddUploads(const FleetStatus::Uploads& uploads, Families& families) {
   if (!uploads.enabled) return;
-  Add(families.Gauge("reel_fleet_store_up",
-                     "1 while the fleet's object store takes what it is given."),
-      {}, uploads.store_good);
-  Add(families.Gauge("reel_fleet_uploads_waiting", "Results that wait for the object store."), {},
-      uploads.waiting);
-  Add(families.Gauge("reel_fleet_uploads_waiting_bytes", "Size of those together."), {},
-      uploads.waiting_bytes);
-  Add(families.Gauge("reel_fleet_uploads_waiting_limit",
-                     "With so many nothing more is rendered here."),
-      {}, uploads.limit);
+  families.Gauge("reel_fleet_store_up", "1 while the fleet's object store takes what it is given.",
+                 uploads.store_good);
+  families.Gauge("reel_fleet_uploads_waiting", "Results that wait for the object store.",
+                 uploads.waiting);
+  families.Gauge("reel_fleet_uploads_waiting_bytes", "Size of those together.",
+                 uploads.waiting_bytes);
+  families.Gauge("reel_fleet_uploads_waiting_limit", "With so many nothing more is rendered here.",
+                 uploads.limit);
   MetricFamily& ended = families.Counter(
       "reel_fleet_uploads_total",
       "Results by what became of them: stored, or given up since the video went to another server "
       "or the file is damaged.");
   Add(ended, {{"result", "stored"}}, uploads.stored);
   Add(ended, {{"result", "given_up"}}, uploads.given_up);
-  Add(families.Counter("reel_fleet_upload_failures_total", "Tries to store a result that failed."),
-      {}, uploads.failed_tries);
+  families.Counter("reel_fleet_upload_failures_total", "Tries to store a result that failed.",
+                   uploads.failed_tries);
 }
 
 }  // namespace

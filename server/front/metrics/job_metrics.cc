@@ -96,8 +96,6 @@ StateMetrics::StateMetrics(prometheus::Registry& registry, const std::vector<std
   for (size_t i = 0; i < kEnds; ++i) ends_[i] = &family.Add({{"result", results[i]}});
 }
 
-void StateMetrics::Ended(StateEnd how) { ends_[static_cast<size_t>(how)]->Increment(); }
-
 void StateMetrics::Set(const QueueGauges& gauges) {
   const double more = static_cast<double>(gauges.damaged_states) - damaged_.Value();
   if (more > 0) damaged_.Increment(more);
@@ -300,47 +298,8 @@ void JobMetrics::CountStages(const model::RunStats& stats) {
   }
 }
 
-void JobMetrics::StepsCompared(const std::string& experiment, const Ratio& ratio) {
-  experiments_.StepsCompared(experiment, ratio);
-}
-
-void JobMetrics::ShadowEnded(const ShadowResult& result) { experiments_.ShadowEnded(result); }
-
-void JobMetrics::StateEnded(StateEnd how) { states_.Ended(how); }
-
-void JobMetrics::JobRefused(const absl::Status& why, bool detached) {
-  refusals_.Refused(why, detached);
-}
-
 void JobMetrics::JobStarted(const Video& video, absl::Duration queued) {
   queue_duration_[video.priority]->Observe(absl::ToDoubleSeconds(queued));
-}
-
-void JobMetrics::JobRestarted() { restarted_.Increment(); }
-void JobMetrics::JobPreempted() { preempted_.Increment(); }
-
-void JobMetrics::CancelDone(absl::Duration took) {
-  cancel_duration_.Observe(absl::ToDoubleSeconds(took));
-}
-
-void JobMetrics::Stepped(const std::string& worker, const StepSample& sample) {
-  workers_.Stepped(worker, sample);
-}
-void JobMetrics::PromptsRead(const model::PromptCounts& prompts) { workers_.PromptsRead(prompts); }
-void JobMetrics::AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) {
-  workers_.AdaptersUploaded(model, adapters);
-}
-void JobMetrics::WorkerHolds(const std::string& worker, const HeldBytes& held) {
-  workers_.Holds(worker, held);
-}
-void JobMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& video) {
-  workers_.WarmedUp(worker, video);
-}
-void JobMetrics::ModelLoaded(const std::string& worker) { workers_.ModelLoaded(worker); }
-void JobMetrics::ModelPutOut(const std::string& worker) { workers_.ModelPutOut(worker); }
-void JobMetrics::WorkerChanged(const WorkerInfo& worker) { workers_.Changed(worker); }
-void JobMetrics::WorkerLost(const std::string& worker, LossCause cause) {
-  workers_.Lost(worker, cause);
 }
 
 void JobMetrics::Gauges(const QueueGauges& gauges) {
@@ -352,10 +311,6 @@ void JobMetrics::Gauges(const QueueGauges& gauges) {
 void JobMetrics::TimeLeftChecked(absl::Duration told, absl::Duration actual) {
   if (actual <= absl::ZeroDuration()) return;
   eta_error_.Observe(std::abs(absl::FDivDuration(told - actual, actual)));
-}
-
-void JobMetrics::EnergyTaken(const std::string& worker, double joules) {
-  workers_.EnergyTaken(worker, joules);
 }
 
 void JobMetrics::EstimateChecked(absl::Duration estimated, absl::Duration actual, bool within_p90) {
@@ -375,14 +330,6 @@ TraceMetrics::TraceMetrics(prometheus::Registry& registry) {
   refused_spans_ = &CounterFamily(registry, "reel_trace_refused_spans_total",
                                   "Spans that the collector left out of traces that it took.")
                         .Add({});
-}
-
-void TraceMetrics::TracesEnded(TraceEnd how, int count) {
-  ends_[static_cast<size_t>(how)]->Increment(count);
-}
-
-void TraceMetrics::SpansRefused(int64_t count) {
-  refused_spans_->Increment(static_cast<double>(count));
 }
 
 }  // namespace reel::front

@@ -62,7 +62,7 @@ class StateMetrics {
  public:
   // `tenants`: as of JobMetrics.
   StateMetrics(prometheus::Registry& registry, const std::vector<std::string>& tenants);
-  void Ended(StateEnd how);
+  void Ended(StateEnd how) { ends_[static_cast<size_t>(how)]->Increment(); }
   void Set(const QueueGauges& gauges);
 
  private:
@@ -82,26 +82,44 @@ class JobMetrics final : public JobObserver {
              ExperimentMetrics& experiments, const std::vector<std::string>& tenants);
 
   void JobEnded(const Video& video, bool detached) override;
-  void StateEnded(StateEnd how) override;
-  void StepsCompared(const std::string& experiment, const Ratio& ratio) override;
-  void ShadowEnded(const ShadowResult& result) override;
-  void JobRefused(const absl::Status& why, bool detached) override;
+  void StateEnded(StateEnd how) override { states_.Ended(how); }
+  void StepsCompared(const std::string& experiment, const Ratio& ratio) override {
+    experiments_.StepsCompared(experiment, ratio);
+  }
+  void ShadowEnded(const ShadowResult& result) override { experiments_.ShadowEnded(result); }
+  void JobRefused(const absl::Status& why, bool detached) override {
+    refusals_.Refused(why, detached);
+  }
   void JobStarted(const Video& video, absl::Duration queued) override;
-  void JobRestarted() override;
-  void JobPreempted() override;
-  void CancelDone(absl::Duration took) override;
-  void Stepped(const std::string& worker, const StepSample& sample) override;
-  void PromptsRead(const model::PromptCounts& prompts) override;
-  void AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) override;
-  void WorkerHolds(const std::string& worker, const HeldBytes& held) override;
-  void WarmedUp(const std::string& worker, const reel::WarmedUp& video) override;
-  void ModelLoaded(const std::string& worker) override;
-  void ModelPutOut(const std::string& worker) override;
-  void WorkerChanged(const WorkerInfo& worker) override;
-  void WorkerLost(const std::string& worker, LossCause cause) override;
+  void JobRestarted() override { restarted_.Increment(); }
+  void JobPreempted() override { preempted_.Increment(); }
+  void CancelDone(absl::Duration took) override {
+    cancel_duration_.Observe(absl::ToDoubleSeconds(took));
+  }
+  void Stepped(const std::string& worker, const StepSample& sample) override {
+    workers_.Stepped(worker, sample);
+  }
+  void PromptsRead(const model::PromptCounts& prompts) override { workers_.PromptsRead(prompts); }
+  void AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) override {
+    workers_.AdaptersUploaded(model, adapters);
+  }
+  void WorkerHolds(const std::string& worker, const HeldBytes& held) override {
+    workers_.Holds(worker, held);
+  }
+  void WarmedUp(const std::string& worker, const reel::WarmedUp& video) override {
+    workers_.WarmedUp(worker, video);
+  }
+  void ModelLoaded(const std::string& worker) override { workers_.ModelLoaded(worker); }
+  void ModelPutOut(const std::string& worker) override { workers_.ModelPutOut(worker); }
+  void WorkerChanged(const WorkerInfo& worker) override { workers_.Changed(worker); }
+  void WorkerLost(const std::string& worker, LossCause cause) override {
+    workers_.Lost(worker, cause);
+  }
   void Gauges(const QueueGauges& gauges) override;
   void TimeLeftChecked(absl::Duration told, absl::Duration actual) override;
-  void EnergyTaken(const std::string& worker, double joules) override;
+  void EnergyTaken(const std::string& worker, double joules) override {
+    workers_.EnergyTaken(worker, joules);
+  }
   void EstimateChecked(absl::Duration estimated, absl::Duration actual, bool within_p90) override;
 
  private:
@@ -136,8 +154,12 @@ class TraceMetrics final : public TraceObserver {
  public:
   explicit TraceMetrics(prometheus::Registry& registry);
 
-  void TracesEnded(TraceEnd how, int count) override;
-  void SpansRefused(int64_t count) override;
+  void TracesEnded(TraceEnd how, int count) override {
+    ends_[static_cast<size_t>(how)]->Increment(count);
+  }
+  void SpansRefused(int64_t count) override {
+    refused_spans_->Increment(static_cast<double>(count));
+  }
 
  private:
   static constexpr size_t kEnds = 4;

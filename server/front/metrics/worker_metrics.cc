@@ -166,14 +166,6 @@ void WorkerMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& vi
       .Observe(absl::ToDoubleSeconds(video.took));
 }
 
-void WorkerMetrics::ModelLoaded(const std::string& worker) {
-  loads_.Get({{"device", worker}}).Increment();
-}
-
-void WorkerMetrics::ModelPutOut(const std::string& worker) {
-  put_outs_.Get({{"device", worker}}).Increment();
-}
-
 void WorkerMetrics::PromptsRead(const model::PromptCounts& prompts) {
   prompt_hits_.Increment(static_cast<double>(prompts.remembered));
   prompt_misses_.Increment(static_cast<double>(prompts.encoded));

@@ -79,8 +79,8 @@ class WorkerMetrics {
   void Lost(const std::string& worker, LossCause cause);
   void Stepped(const std::string& worker, const StepSample& sample);
   void WarmedUp(const std::string& worker, const reel::WarmedUp& video);
-  void ModelLoaded(const std::string& worker);
-  void ModelPutOut(const std::string& worker);
+  void ModelLoaded(const std::string& worker) { loads_.Get({{"device", worker}}).Increment(); }
+  void ModelPutOut(const std::string& worker) { put_outs_.Get({{"device", worker}}).Increment(); }
   void PromptsRead(const model::PromptCounts& prompts);
   void AdaptersUploaded(const std::string& model, const model::AdapterCounts& adapters) {
     adapters_.Uploaded(model, adapters);
