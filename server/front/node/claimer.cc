@@ -131,11 +131,9 @@ void Claimer::Claim(const Key& key) {
   const uint32_t epoch = video.epoch + 1;
   claiming_[key] = {epoch, video.phase == FleetPhase::kClaimed};
   holdings_.Expect(key, epoch);
-  ports_.writes.Put(
-      {key.first, key.second, LogKind::kClaim, epoch},
-      WriteClaim({state_.options.node, state_.options.address}), kClaimPatience,
-      ports_.thread.Here<absl::StatusOr<WriteResult>>(
-          [this, key](const absl::StatusOr<WriteResult>& written) { OnWritten(key, written); }));
+  ports_.Write({key.first, key.second, LogKind::kClaim, epoch},
+               WriteClaim({state_.options.node, state_.options.address}), kClaimPatience,
+               [this, key](const auto& written) { OnWritten(key, written); });
 }
 
 // The view shows whether the claim was won or lost (see Forget).

@@ -53,11 +53,10 @@ void EndWriter::Write(Ending ending, int round) {
   const auto& [key, epoch] = ending.claim;
   const LogSubject subject{key.first, key.second, LogKind::kFinish, epoch};
   std::string message = WriteFinish(ending.said, ending.reason);
-  ports_.writes.Put(subject, std::move(message), absl::InfiniteDuration(),
-                    ports_.thread.Here<absl::StatusOr<WriteResult>>(
-                        [this, ending = std::move(ending), round](auto written) mutable {
-                          OnWritten(std::move(ending), round, written);
-                        }));
+  ports_.Write(subject, std::move(message), absl::InfiniteDuration(),
+               [this, ending = std::move(ending), round](const auto& written) mutable {
+                 OnWritten(std::move(ending), round, written);
+               });
 }
 
 void EndWriter::OnWritten(Ending ending, int round, const absl::StatusOr<WriteResult>& written) {
@@ -104,20 +103,19 @@ void EndWriter::ClaimNext(Ending ending, int round) {
     ending.claim.second = epoch;
     Write(std::move(ending), round);
   };
-  ports_.writes.Put(
-      {key.first, key.second, LogKind::kClaim, epoch}, WriteClaim(claim), absl::InfiniteDuration(),
-      ports_.thread.Here<absl::StatusOr<WriteResult>>(
-          [this, key, epoch, claimed = std::move(claimed)](const auto& written) mutable {
-            const bool won = written.ok() && written->outcome == Outcome::kWon;
-            state_.waiters.Add(
-                [this, key, epoch] {
-                  const KnownVideo* const known = state_.index.FindLive(key);
-                  const bool over = known == nullptr || known->epoch >= epoch;
-                  return ports_.view.ready() && over;
-                },
-                won ? absl::InfiniteDuration() : ports_.clock.Monotonic() + kRivalPatience,
-                std::move(claimed));
-          }));
+  ports_.Write({key.first, key.second, LogKind::kClaim, epoch}, WriteClaim(claim),
+               absl::InfiniteDuration(),
+               [this, key, epoch, claimed = std::move(claimed)](const auto& written) mutable {
+                 const bool won = written.ok() && written->outcome == Outcome::kWon;
+                 state_.waiters.Add(
+                     [this, key, epoch] {
+                       const KnownVideo* const known = state_.index.FindLive(key);
+                       const bool over = known == nullptr || known->epoch >= epoch;
+                       return ports_.view.ready() && over;
+                     },
+                     won ? absl::InfiniteDuration() : ports_.clock.Monotonic() + kRivalPatience,
+                     std::move(claimed));
+               });
 }
 
 // Only the view decides whether the end counts, whatever the log answered.

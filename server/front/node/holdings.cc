@@ -180,11 +180,9 @@ void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
 void Holdings::TakeOver(const Key& key, uint32_t epoch) {
   if (!releasing_.insert(key).second) return;
   Expect(key, epoch + 1);
-  ports_.writes.Put({key.first, key.second, LogKind::kClaim, epoch + 1},
-                    WriteClaim({state_.options.node, state_.options.address, /*goes_on=*/true}),
-                    absl::InfiniteDuration(),
-                    ports_.thread.Here<absl::StatusOr<WriteResult>>(
-                        [this, key](const auto&) { releasing_.erase(key); }));
+  ports_.Write({key.first, key.second, LogKind::kClaim, epoch + 1},
+               WriteClaim({state_.options.node, state_.options.address, /*goes_on=*/true}),
+               absl::InfiniteDuration(), [this, key](const auto&) { releasing_.erase(key); });
 }
 
 bool Holdings::FitsNowhere(const Key& key) const {

@@ -47,16 +47,9 @@ void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
   }
   for (const Video& video : page->videos) {
     const Key key{video.tenant, video.id};
-    switch (UseOf(key, video)) {
-      case Use::kWaits:
-        Find(key);
-        break;
-      case Use::kNone:
-        Remove(key);
-        break;
-      case Use::kKept:
-        break;
-    }
+    const Use use = UseOf(key, video);
+    if (use == Use::kWaits) Find(key);
+    if (use == Use::kNone) Remove(key);
   }
   if (!page->more) return;
   query.before_time = page->videos.back().create_time;

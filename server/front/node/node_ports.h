@@ -76,6 +76,13 @@ struct NodePorts {
   FleetView& view;
   FleetClock& clock;
   const OwnThread& thread;
+
+  // WriteQueue::Put with the answer on the node's thread.
+  void Write(const LogSubject& subject, std::string payload, absl::Duration patience,
+             WriteQueue::Done done) const {
+    writes.Put(subject, std::move(payload), patience,
+               thread.Here<absl::StatusOr<WriteResult>>(std::move(done)));
+  }
 };
 
 }  // namespace reel::front

@@ -62,31 +62,26 @@ void Submission::Validate(NewJob job, Answer<Video> done) {
 }
 
 void Submission::Create(Call call) {
-  auto attempt = std::make_shared<Attempt>();
-  attempt->job = std::move(call.job);
-  attempt->spec_hash = std::move(call.spec_hash);
-  attempt->made = std::move(call.made);
-  attempt->files = std::move(call.files);
-  attempt->done = std::move(call.done);
+  auto attempt = std::make_shared<Attempt>(std::move(call));
   attempt->end = ports_.clock.Monotonic() + kWayPatience;
-  if (call.reserved) {
-    attempt->video = *std::move(call.reserved);
-    attempt->reserved = attempt->video.id;
+  if (attempt->reserved) {
+    attempt->video = *std::move(attempt->reserved);
+    attempt->reservation = attempt->video.id;
   }
   const absl::Status taken = Takes(attempt->job);
   ++open_;
   if (!taken.ok()) return Refuse(attempt, taken);
-  if (!attempt->reserved.empty()) return Keep(attempt);
+  if (attempt->reserved) return Keep(attempt);
   Next(attempt);
 }
 
 void Submission::Leave(const Attempt& attempt) {
   --open_;
-  if (attempt.reserved.empty()) return;
+  if (attempt.reservation.empty()) return;
   for (int place = 0; place < attempt.job.count; ++place) {
-    const std::string id = OtherVideoId(attempt.reserved, place);
+    const std::string id = OtherVideoId(attempt.reservation, place);
     const bool taken_up =
-        attempt.video.id == attempt.reserved && state_.faces.RunsHere({attempt.job.tenant, id});
+        attempt.video.id == attempt.reservation && state_.faces.RunsHere({attempt.job.tenant, id});
     if (!taken_up) ports_.jobs.DropReservation(id);
   }
 }
@@ -186,7 +181,7 @@ void Submission::Check(const Shared& attempt) {
       ports_.thread.Here<absl::StatusOr<Video>>([this, attempt](absl::StatusOr<Video> video) {
         if (!video.ok()) return Refuse(attempt, video.status());
         attempt->video = *std::move(video);
-        attempt->reserved = attempt->video.id;
+        attempt->reservation = attempt->video.id;
         Keep(attempt);
       });
   // A lone server's dispatcher has the whole queue and counts reservations.
@@ -237,13 +232,9 @@ void Submission::Bind(const Shared& attempt) {
   const std::string& request_id = attempt->job.request_id;
   attempt->video.id = NewVideoId(state_.options.fleet);
   const uint32_t number = attempt->number;
-  ports_.writes.Put({tenant, request_id, LogKind::kBinding, number},
-                    WriteBinding({attempt->video.id, SpecNames(*attempt).front()}),
-                    Patience(*attempt),
-                    ports_.thread.Here<absl::StatusOr<WriteResult>>(
-                        [this, attempt, number](const absl::StatusOr<WriteResult>& written) {
-                          OnBound(attempt, number, written);
-                        }));
+  ports_.Write({tenant, request_id, LogKind::kBinding, number},
+               WriteBinding({attempt->video.id, SpecNames(*attempt).front()}), Patience(*attempt),
+               [this, attempt, number](const auto& written) { OnBound(attempt, number, written); });
 }
 
 void Submission::OnBound(const Shared& attempt, uint32_t number,
@@ -275,12 +266,9 @@ void Submission::Request(const Shared& attempt) {
   // Without streaming between nodes, only callers of the rendering node get the bytes.
   const bool stays = !state_.options.hears_others && attempt->job.bound &&
                      MeansOf(ports_.jobs).models.contains(attempt->video.spec.model);
-  ports_.writes.Put({attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
-                    RequestOf(*attempt, stays ? state_.options.node : ""), Patience(*attempt),
-                    ports_.thread.Here<absl::StatusOr<WriteResult>>(
-                        [this, attempt](const absl::StatusOr<WriteResult>& written) {
-                          OnRequested(attempt, written);
-                        }));
+  ports_.Write({attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
+               RequestOf(*attempt, stays ? state_.options.node : ""), Patience(*attempt),
+               [this, attempt](const auto& written) { OnRequested(attempt, written); });
 }
 
 std::string Submission::RequestOf(const Attempt& attempt, const std::string& caller_node) const {

@@ -49,15 +49,11 @@ class Submission {
 
  private:
   using Key = FleetState::Key;
-  struct Attempt {
-    NewJob job;
-    std::string spec_hash;
-    absl::AnyInvocable<void(const std::string& id, bool is_new)> made;
-    Answer<Jobs> done;
+  struct Attempt : Call {
+    explicit Attempt(Call call) : Call(std::move(call)) {}
     Video video;                // the first
     bool is_new = false;        // this call has written it
-    std::string reserved;       // id of the dispatcher's reservation; empty: none
-    absl::Status files;         // see Call
+    std::string reservation;    // id of the dispatcher's reservation; empty: none
     bool checked = false;       // `video` is what would be written
     bool awaited_ends = false;  // waited for cancelled videos to end
     std::optional<absl::StatusOr<WriteResult>> written;  // what became of RequestAlone

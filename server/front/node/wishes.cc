@@ -35,6 +35,21 @@ bool Wishes::MayWish(const Key& key) const {
   return video && video->live() && !video->job.wish;
 }
 
+void Wishes::Put(const LogSubject& subject, std::string message, std::function<bool()> noted,
+                 Done done) {
+  ports_.Write(
+      subject, std::move(message), kWishPatience,
+      [this, noted = std::move(noted), done = std::move(done)](const auto& written) mutable {
+        if (!written.ok() || written->outcome == WriteResult::Outcome::kUnknown) {
+          return done(NotWritten(written.status()));
+        }
+        state_.waiters.Add(std::move(noted), ports_.clock.Monotonic() + kWishPatience,
+                           [done = std::move(done)](bool there) mutable {
+                             done(there ? absl::OkStatus() : NotWritten(absl::OkStatus()));
+                           });
+      });
+}
+
 void Wishes::Write(const Key& key, CancelKind kind, absl::Status error, Done done) {
   const std::shared_ptr<FleetVideo> face = state_.faces.Find(key);
   if (face == nullptr) return done(NoSuchVideo(key.second));
@@ -48,20 +63,8 @@ void Wishes::Write(const Key& key, CancelKind kind, absl::Status error, Done don
     const KnownVideo* const live = state_.index.FindLive(key);
     return live != nullptr ? live->wished : !MayWish(key);
   };
-  ports_.writes.Put(
-      {key.first, key.second, LogKind::kCancel, 0},
-      WriteWish({kind, state_.faces.Write(key, ended)}), kWishPatience,
-      ports_.thread.Here<absl::StatusOr<WriteResult>>(
-          [this, noted,
-           done = std::move(done)](const absl::StatusOr<WriteResult>& written) mutable {
-            if (!written.ok() || written->outcome == WriteResult::Outcome::kUnknown) {
-              return done(NotWritten(written.status()));
-            }
-            state_.waiters.Add(noted, ports_.clock.Monotonic() + kWishPatience,
-                               [done = std::move(done)](bool there) mutable {
-                                 done(there ? absl::OkStatus() : NotWritten(absl::OkStatus()));
-                               });
-          }));
+  Put({key.first, key.second, LogKind::kCancel, 0},
+      WriteWish({kind, state_.faces.Write(key, ended)}), noted, std::move(done));
 }
 
 void Wishes::Cancel(const Key& key, Answer<Video> done) {
@@ -77,24 +80,12 @@ void Wishes::Cancel(const Key& key, Answer<Video> done) {
         });
 }
 
-void Wishes::Delete(const Key& key, absl::AnyInvocable<void(absl::Status)> done) {
-  ports_.writes.Put(
-      {key.first, key.second, LogKind::kDelete, 0}, WriteDeletion(), kWishPatience,
-      ports_.thread.Here<absl::StatusOr<WriteResult>>(
-          [this, key, done = std::move(done)](const absl::StatusOr<WriteResult>& written) mutable {
-            if (!written.ok() || written->outcome == WriteResult::Outcome::kUnknown) {
-              return done(NotWritten(written.status()));
-            }
-            state_.waiters.Add(
-                [this, key] {
-                  const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
-                  return !video || video->job.deleted;
-                },
-                ports_.clock.Monotonic() + kWishPatience,
-                [done = std::move(done)](bool there) mutable {
-                  done(there ? absl::OkStatus() : NotWritten(absl::OkStatus()));
-                });
-          }));
+void Wishes::Delete(const Key& key, Done done) {
+  const auto deleted = [this, key] {
+    const std::optional<ViewVideo> video = ports_.view.FindVideo(key);
+    return !video || video->job.deleted;
+  };
+  Put({key.first, key.second, LogKind::kDelete, 0}, WriteDeletion(), deleted, std::move(done));
 }
 
 void Wishes::Join(const std::string& id, bool bound, bool is_new) {

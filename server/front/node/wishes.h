@@ -2,6 +2,7 @@
 // Writes cancellations, expired deadlines and deletions into the log.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -36,6 +37,8 @@ class Wishes {
 
  private:
   using Done = absl::AnyInvocable<void(absl::Status)>;
+  // Writes a message about a video, and calls `done` once `noted` returns true.
+  void Put(const LogSubject& subject, std::string message, std::function<bool()> noted, Done done);
   // Writes the wish. If no node holds the video, it ends with `error`.
   void Write(const Key& key, CancelKind kind, absl::Status error, Done done);
 
