@@ -108,8 +108,8 @@ Video FleetVideo::Snapshot() const {
     video = own->Snapshot();
     video.continued_by = std::move(continued_by);
   } else if (mirror != nullptr) {
-    video.attempt = std::max(video.attempt, mirror->attempt());
-    video.media.content_type = mirror->content_type();
+    video.attempt = std::max(video.attempt, mirror->state().attempt);
+    video.media.content_type = mirror->state().content_type;
     if (const auto progress = mirror->progress()) video.progress = *progress;
   }
   video.progress.fraction = std::max(video.progress.fraction, told);
@@ -134,7 +134,7 @@ int FleetVideo::attempt() const {
   const Mirror mirror = forwarding_.mirror();
   const MutexLock lock(mutex_);
   if (mirror == nullptr || phase_ != FleetPhase::kClaimed) return video_.attempt;
-  return std::max(video_.attempt, mirror->attempt());
+  return std::max(video_.attempt, mirror->state().attempt);
 }
 
 int64_t FleetVideo::media_size() const {
@@ -142,7 +142,7 @@ int64_t FleetVideo::media_size() const {
   const Mirror mirror = forwarding_.mirror();
   const MutexLock lock(mutex_);
   if (phase_ == FleetPhase::kSucceeded) return video_.media.size_bytes;
-  return mirror != nullptr && phase_ == FleetPhase::kClaimed ? mirror->media_size() : 0;
+  return mirror != nullptr && phase_ == FleetPhase::kClaimed ? mirror->state().size : 0;
 }
 
 std::optional<LogEntry> FleetVideo::OwnEntry(uint64_t sequence) const {
@@ -156,7 +156,7 @@ std::optional<LogEntry> FleetVideo::OwnEntry(uint64_t sequence) const {
 
 std::optional<LogEntry> FleetVideo::NextEntry(uint64_t sequence) const {
   const Mirror mirror = forwarding_.mirror();
-  const bool has_more = mirror != nullptr && !mirror->complete() && !forwarding_.given_up();
+  const bool has_more = mirror != nullptr && !mirror->state().complete && !forwarding_.given_up();
   std::shared_ptr<Job> own;
   double told = 0;
   std::optional<LogEntry> end;
@@ -187,8 +187,8 @@ absl::Status FleetVideo::Elsewhere() const {
   ErrorDetails details = AboutVideo(video_.id);
   details.metadata.insert({{"node", owner_}, {"address", address_}});
   return MakeError(Reason::kWrongReplica,
-                   absl::StrCat("The file of the video lies on another server: ", name, ", ",
-                                owner_, ", ", address_),
+                   absl::StrCat("The file of the video lies on another server: videos/", video_.id,
+                                ", ", owner_, ", ", address_),
                    details);
 }
 
@@ -230,10 +230,11 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadFinished(const Mirror& mirror, int64_
   piece.attempt = video_.attempt;
   piece.offset = offset;
   if (offset == video_.media.size_bytes) return piece;
-  if (mirror != nullptr && mirror->attempt() == video_.attempt && offset < mirror->media_size()) {
+  if (mirror != nullptr && mirror->state().attempt == video_.attempt &&
+      offset < mirror->state().size) {
     return mirror->Read(offset, max_bytes);
   }
-  const bool is_all = mirror != nullptr && mirror->complete();
+  const bool is_all = mirror != nullptr && mirror->state().complete;
   if (is_all || forwarding_.given_up()) return Elsewhere();
   piece.pending = true;
   return piece;
@@ -251,7 +252,7 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadMedia(int64_t offset, int64_t max_byt
     piece.attempt = video_.attempt;
     if (phase_ != FleetPhase::kSucceeded) {
       const bool is_heard = mirror != nullptr && phase_ == FleetPhase::kClaimed;
-      if (!is_heard || mirror->attempt() < video_.attempt) return piece;
+      if (!is_heard || mirror->state().attempt < video_.attempt) return piece;
       return mirror->Read(offset, max_bytes);
     }
     if (!IsStored()) return ReadFinished(mirror, offset, max_bytes);

@@ -20,22 +20,20 @@ VideoMirror::VideoMirror(int attempt, int64_t base, std::shared_ptr<Spool> spool
                          std::weak_ptr<JobListener> woken)
     : spool_(std::move(spool)),
       woken_(std::move(woken)),
-      attempt_(attempt),
-      base_(base),
-      size_(base) {}
+      state_{.attempt = attempt, .base = base, .size = base} {}
 
 void VideoMirror::Wake() const {
   if (const auto woken = woken_.lock()) woken->Wake();
 }
 
 void VideoMirror::Restart(int attempt) {
-  attempt_ = attempt;
+  state_.attempt = attempt;
   // Offsets of another attempt's file mean nothing in this one's.
-  base_ = size_ = 0;
+  state_.base = state_.size = 0;
   fragment_ends_.clear();
   // Readers of the previous file keep it open.
   file_.reset();
-  content_type_.clear();
+  state_.content_type.clear();
   entries_.erase(std::exchange(progress_at_, 0));
   entries_.erase(std::exchange(preview_at_, 0));
 }
@@ -46,7 +44,7 @@ absl::Status VideoMirror::Keep(LogEntry entry) {
     return absl::ResourceExhaustedError("The log of another server's video is too long");
   }
   last_sequence_ = entry.sequence;
-  ++heard_;
+  ++state_.heard;
   if (const auto* progress = std::get_if<ProgressEvent>(&entry.event)) {
     const auto before = entries_.find(progress_at_);
     const bool same_stage =
@@ -57,7 +55,7 @@ absl::Status VideoMirror::Keep(LogEntry entry) {
   } else if (std::holds_alternative<PreviewEvent>(entry.event)) {
     entries_.erase(std::exchange(preview_at_, entry.sequence));
   } else if (const auto* restarted = std::get_if<RestartedEvent>(&entry.event)) {
-    if (restarted->attempt > attempt_) Restart(restarted->attempt);
+    if (restarted->attempt > state_.attempt) Restart(restarted->attempt);
   }
   entries_[entry.sequence] = std::move(entry);
   return absl::OkStatus();
@@ -68,8 +66,8 @@ absl::Status VideoMirror::OnEntry(LogEntry entry) {
     const MutexLock lock(mutex_);
     if (std::holds_alternative<AcceptedEvent>(entry.event)) return absl::OkStatus();
     if (std::holds_alternative<FinishedEvent>(entry.event)) {
-      complete_ = true;
-      ++heard_;
+      state_.complete = true;
+      ++state_.heard;
     } else {
       REEL_RETURN_IF_ERROR(Keep(std::move(entry)));
     }
@@ -79,23 +77,23 @@ absl::Status VideoMirror::OnEntry(LogEntry entry) {
 }
 
 absl::Status VideoMirror::Append(MediaPiece piece) {
-  if (piece.attempt < attempt_) return absl::OkStatus();  // of an earlier attempt
-  if (piece.attempt > attempt_) Restart(piece.attempt);
+  if (piece.attempt < state_.attempt) return absl::OkStatus();  // of an earlier attempt
+  if (piece.attempt > state_.attempt) Restart(piece.attempt);
   const auto bytes = static_cast<int64_t>(piece.bytes.size());
-  if (piece.offset > size_) return absl::DataLossError("Another server's stream has a hole");
-  const int64_t known = size_ - piece.offset;
+  if (piece.offset > state_.size) return absl::DataLossError("Another server's stream has a hole");
+  const int64_t known = state_.size - piece.offset;
   if (known >= bytes) return absl::OkStatus();
   if (file_ == nullptr) {
     REEL_ASSIGN_OR_RETURN(file_, spool_->NewFile());
   }
   REEL_RETURN_IF_ERROR(
       file_->Append(std::string_view(piece.bytes).substr(static_cast<size_t>(known))));
-  if (content_type_.empty()) {
-    content_type_ = MediaTypeOfBytes(piece.offset == 0 ? piece.bytes : std::string());
+  if (state_.content_type.empty()) {
+    state_.content_type = MediaTypeOfBytes(piece.offset == 0 ? piece.bytes : std::string());
   }
-  size_ = piece.offset + bytes;
-  ++heard_;
-  if (piece.fragment_end) fragment_ends_.push_back(size_);
+  state_.size = piece.offset + bytes;
+  ++state_.heard;
+  if (piece.fragment_end) fragment_ends_.push_back(state_.size);
   return absl::OkStatus();
 }
 
@@ -110,7 +108,7 @@ absl::Status VideoMirror::OnMedia(MediaPiece piece) {
 
 void VideoMirror::OnEnd(const absl::Status& status) {
   const MutexLock lock(mutex_);
-  ended_ = status;
+  state_.ended = status;
 }
 
 std::optional<LogEntry> VideoMirror::NextEntry(uint64_t sequence) const {
@@ -120,16 +118,6 @@ std::optional<LogEntry> VideoMirror::NextEntry(uint64_t sequence) const {
   return next->second;
 }
 
-int VideoMirror::attempt() const {
-  const MutexLock lock(mutex_);
-  return attempt_;
-}
-
-int64_t VideoMirror::media_size() const {
-  const MutexLock lock(mutex_);
-  return size_;
-}
-
 absl::StatusOr<MediaPiece> VideoMirror::Read(int64_t offset, int64_t max_bytes) const {
   MediaPiece piece;
   piece.offset = offset;
@@ -137,10 +125,10 @@ absl::StatusOr<MediaPiece> VideoMirror::Read(int64_t offset, int64_t max_bytes) 
   std::shared_ptr<SpoolFile> file;
   {
     const MutexLock lock(mutex_);
-    piece.attempt = attempt_;
-    if (offset >= size_ || offset < base_) return piece;
-    from = offset - base_;
-    end = std::min(offset + std::max<int64_t>(max_bytes, 0), size_);
+    piece.attempt = state_.attempt;
+    if (offset >= state_.size || offset < state_.base) return piece;
+    from = offset - state_.base;
+    end = std::min(offset + std::max<int64_t>(max_bytes, 0), state_.size);
     const auto fragment = std::upper_bound(fragment_ends_.begin(), fragment_ends_.end(), offset);
     if (fragment != fragment_ends_.end()) {
       end = std::min(end, *fragment);
@@ -152,9 +140,9 @@ absl::StatusOr<MediaPiece> VideoMirror::Read(int64_t offset, int64_t max_bytes) 
   return piece;
 }
 
-int64_t VideoMirror::base() const {
+VideoMirror::State VideoMirror::state() const {
   const MutexLock lock(mutex_);
-  return base_;
+  return state_;
 }
 
 std::optional<Progress> VideoMirror::progress() const {
@@ -164,32 +152,12 @@ std::optional<Progress> VideoMirror::progress() const {
   return std::get<ProgressEvent>(latest->second.event).progress;
 }
 
-std::string VideoMirror::content_type() const {
-  const MutexLock lock(mutex_);
-  return content_type_;
-}
-
-bool VideoMirror::complete() const {
-  const MutexLock lock(mutex_);
-  return complete_;
-}
-
-std::optional<absl::Status> VideoMirror::ended() const {
-  const MutexLock lock(mutex_);
-  return ended_;
-}
-
-int64_t VideoMirror::heard() const {
-  const MutexLock lock(mutex_);
-  return heard_;
-}
-
 void VideoMirror::Resume(PeerAsk& ask) {
   const MutexLock lock(mutex_);
   ask.after_sequence = last_sequence_;
-  ask.attempt = attempt_;
-  ask.media_offset = size_;
-  ended_.reset();
+  ask.attempt = state_.attempt;
+  ask.media_offset = state_.size;
+  state_.ended.reset();
 }
 
 namespace {
@@ -249,7 +217,7 @@ void Forwarding::Want(int64_t offset) {
   const bool is_new = !wanted_;
   wanted_ = std::min(offset, wanted_.value_or(offset));
   if (!target_ || given_up_) return;
-  if (mirror_ != nullptr && offset < mirror_->base()) {
+  if (mirror_ != nullptr && offset < mirror_->state().base) {
     Forget();
     return Open();
   }
@@ -262,13 +230,13 @@ void Forwarding::Open() {
   }
   PeerAsk ask{target_->address, tenant_, id_};
   mirror_->Resume(ask);
-  opened_with_ = mirror_->heard();
+  opened_with_ = mirror_->state().heard;
   stream_ = peers_.port->Open(ask, mirror_);
 }
 
 bool Forwarding::GivesUp(absl::Duration now) const {
   if (!target_->finished || given_up_) return false;
-  const auto ended = mirror_->ended();
+  const auto ended = mirror_->state().ended;
   return now - *heard_at_ > kPatience || (ended && absl::IsDataLoss(*ended));
 }
 
@@ -277,14 +245,14 @@ void Forwarding::TellLog(const char* what) const {
       {{"video", id_},
        {"node", target_->node},
        {"address", target_->address},
-       {"error", mirror_->ended().value_or(absl::DeadlineExceededError("it says nothing"))}});
+       {"error", mirror_->state().ended.value_or(absl::DeadlineExceededError("it says nothing"))}});
 }
 
 void Forwarding::Retry(absl::Duration now) {
   if (!retry_at_) {
     stream_.reset();
     // An owner that sent something is asked again soon.
-    if (mirror_->heard() > opened_with_) wait_ = kFirstWait;
+    if (mirror_->state().heard > opened_with_) wait_ = kFirstWait;
     if (wait_ == kLongestWaitForOwner && !std::exchange(told_, true)) {
       TellLog("Another server does not send a video; it is asked again and again");
     }
@@ -298,8 +266,8 @@ void Forwarding::Retry(absl::Duration now) {
 
 bool Forwarding::Tick(absl::Duration now) {
   const MutexLock lock(mutex_);
-  if (mirror_ == nullptr || mirror_->complete()) return false;
-  const int64_t heard = mirror_->heard();
+  if (mirror_ == nullptr || mirror_->state().complete) return false;
+  const int64_t heard = mirror_->state().heard;
   if (heard > heard_ || !heard_at_) {
     heard_ = heard;
     heard_at_ = now;
@@ -309,18 +277,13 @@ bool Forwarding::Tick(absl::Duration now) {
         "Another server does not send a finished video's file; its readers are told where it is");
     return given_up_ = true;
   }
-  if (mirror_->ended()) Retry(now);
+  if (mirror_->state().ended) Retry(now);
   return false;
 }
 
 std::shared_ptr<const VideoMirror> Forwarding::mirror() const {
   const MutexLock lock(mutex_);
   return mirror_;
-}
-
-bool Forwarding::complete() const {
-  const MutexLock lock(mutex_);
-  return mirror_ != nullptr && mirror_->complete();
 }
 
 bool Forwarding::given_up() const {

@@ -34,22 +34,20 @@ class VideoMirror final : public PeerSink {
 
   // The first entry after `sequence`, without `accepted` and `finished`, which come from the view.
   std::optional<LogEntry> NextEntry(uint64_t sequence) const;
-  int attempt() const;
-  int64_t media_size() const;
-  // Offset at which the copy of the file begins.
-  int64_t base() const;
   // As Job::ReadMedia, of what has been received; an empty piece if there is nothing.
   absl::StatusOr<MediaPiece> Read(int64_t offset, int64_t max_bytes) const;
-  // The latest progress and the file's type, as far as known.
+  // The latest progress, if any.
   std::optional<Progress> progress() const;
-  std::string content_type() const;
-
-  // Whether the owner has finished and everything before that has arrived.
-  bool complete() const;
-  // How the stream ended, if it has. Resume continues from there.
-  std::optional<absl::Status> ended() const;
-  // Increases with everything received, which shows that the owner is alive.
-  int64_t heard() const;
+  struct State {
+    int attempt = 1;
+    int64_t base = 0;               // offset at which the copy of the file begins
+    int64_t size = 0;               // of the file so far, including what lies below the base
+    std::string content_type = {};  // empty: not known yet
+    int64_t heard = 0;              // increases with everything received: the owner is alive
+    bool complete = false;          // the owner has finished, and all before that has arrived
+    std::optional<absl::Status> ended = {};  // how the stream ended; Resume continues from there
+  };
+  State state() const;
   // Fills `ask` with the position of a new stream and marks it as started.
   void Resume(PeerAsk& ask);
 
@@ -66,15 +64,9 @@ class VideoMirror final : public PeerSink {
   uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t progress_at_ ABSL_GUARDED_BY(mutex_) = 0;  // of the latest; 0 if none
   uint64_t preview_at_ ABSL_GUARDED_BY(mutex_) = 0;
-  int attempt_ ABSL_GUARDED_BY(mutex_);
-  int64_t base_ ABSL_GUARDED_BY(mutex_);
-  int64_t size_ ABSL_GUARDED_BY(mutex_);  // of the file so far, including what lies below the base
+  State state_ ABSL_GUARDED_BY(mutex_);
   std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
-  std::string content_type_ ABSL_GUARDED_BY(mutex_);
-  int64_t heard_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool complete_ ABSL_GUARDED_BY(mutex_) = false;
-  std::optional<absl::Status> ended_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Access to other nodes' streams; empty if this node does not use them.
@@ -112,8 +104,6 @@ class Forwarding {
 
   // The copy of the current owner's video; null if nothing has been received yet.
   std::shared_ptr<const VideoMirror> mirror() const;
-  // Whether all of a finished video has arrived.
-  bool complete() const;
   // Whether the owner of a finished video has not answered for long.
   bool given_up() const;
 
