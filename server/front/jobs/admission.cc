@@ -11,8 +11,6 @@
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
 #include "server/front/jobs/experiment_board.h"
-#include "server/front/jobs/file_room.h"
-#include "server/front/jobs/keep_choice.h"
 #include "server/front/scheduling/worker_table.h"
 
 namespace reel::front {
@@ -63,6 +61,23 @@ int64_t ConditionBytesOf(const NewJob& job) {
     bytes += condition.bytes ? static_cast<int64_t>(condition.bytes->size()) : described;
   }
   return bytes;
+}
+
+// Decides once whether a video keeps its state. Fills in `keep_state`; a violation if it is
+// requested but configured to be off.
+void ChooseKeep(StateOptions::Keep keep, model::GenerationSpec& spec,
+                std::vector<FieldViolation>& out) {
+  if (keep == StateOptions::Keep::kNever) {
+    if (spec.keep_state.value_or(false)) {
+      out.push_back({"spec.keep_state",
+                     "this server keeps no states (its state.keep is never, or its fleet has no "
+                     "object store): leave it out"});
+    }
+    spec.keep_state = false;
+    return;
+  }
+  const bool usual = keep == StateOptions::Keep::kAlways || spec.stop_after_pass.has_value();
+  spec.keep_state = spec.keep_state.value_or(usual);
 }
 
 absl::Status Unavailable(Reason reason, std::string_view message, absl::Duration retry) {

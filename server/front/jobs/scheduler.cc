@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
-#include "server/front/jobs/file_room.h"
 #include "server/front/scheduling/worker_costs.h"
 
 namespace reel::front {

@@ -15,6 +15,7 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/scheduling/cost_model.h"
 #include "server/front/scheduling/job_options.h"
+#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
@@ -38,6 +39,12 @@ std::optional<int64_t> ReservationFor(const OutputSize& output, int64_t conditio
 // needs the bytes.
 absl::Status TooManyBytes(const std::string& tenant, const TenantBytes& bytes, int64_t needed,
                           const std::string& video, std::string_view of = "video");
+
+// Whether the disk has free space. Fails with STORE_FULL.
+absl::Status CheckDisk(const DiskUsage& disk);
+// The same for an upload. Fails with TENANT_QUOTA or STORE_FULL.
+absl::Status CheckFileRoom(const std::string& tenant, int64_t bytes, const TenantBytes& account,
+                           const DiskUsage& disk);
 
 // Totals of all kept states.
 struct KeptStates {
