@@ -235,8 +235,14 @@ DoorFacts App::Impl::OpenDoor() {
 absl::Status App::Impl::StartServers() {
   const RequestRules rules = MakeRules(config());
   video_service = MakeVideoService(environment, *fleet, pump, {rules, write_stall()});
-  const ServerFacts facts{
-      options.version, options.revision, started, rules, 256, [this] { return OpenDoor(); }};
+  ServerFacts facts{.version = options.version,
+                    .revision = options.revision,
+                    .started = started,
+                    .rules = rules,
+                    .door = [this] { return OpenDoor(); }};
+  for (const config::v1::Tenant& tenant : config().auth().tenants()) {
+    facts.max_jobs[tenant.name()] = tenant.max_jobs();
+  }
   server_service = MakeServerService(environment, *fleet, facts);
   health_service = MakeHealthService(environment, board);
   REEL_RETURN_IF_ERROR(StartPlaintextHealth());

@@ -116,7 +116,7 @@ std::string OutReasonText(OutReason reason) {
   return "";
 }
 
-v1::Limits LimitsToProto(const ServerFacts& facts) {
+v1::Limits LimitsToProto(const ServerFacts& facts, const std::string& tenant) {
   v1::Limits proto;
   proto.set_max_prompt_bytes(facts.rules.limits.max_prompt_bytes);
   proto.set_max_condition_bytes(facts.rules.limits.max_condition_bytes);
@@ -126,7 +126,9 @@ v1::Limits LimitsToProto(const ServerFacts& facts) {
   proto.set_max_media_chunk_bytes(static_cast<int32_t>(kMaxChunkBytes));
   SetProtoDuration(*proto.mutable_max_timeout(), facts.rules.max_timeout);
   SetProtoDuration(*proto.mutable_default_timeout(), facts.rules.default_timeout);
-  proto.set_max_jobs_per_tenant(facts.max_jobs_per_tenant);
+  const auto configured = facts.max_jobs.find(tenant);
+  proto.set_max_jobs_per_tenant(configured != facts.max_jobs.end() ? configured->second
+                                                                   : facts.max_jobs_of_others);
   return proto;
 }
 
@@ -247,7 +249,7 @@ v1::Model ModelToProto(const ServedModel& served) {
 ServerAnswers::ServerAnswers(const JobService& jobs, ServerFacts facts)
     : jobs_(jobs), facts_(std::move(facts)) {}
 
-void ServerAnswers::FillInfo(v1::GetServerInfoResponse& response) const {
+void ServerAnswers::FillInfo(v1::GetServerInfoResponse& response, const std::string& tenant) const {
   response.set_version(facts_.version);
   response.set_revision(facts_.revision);
   SetProtoDuration(*response.mutable_uptime(),
@@ -262,7 +264,7 @@ void ServerAnswers::FillInfo(v1::GetServerInfoResponse& response) const {
   for (const WorkerInfo& worker : jobs_.Workers()) {
     *response.add_workers() = WorkerToProto(worker, jobs_.Running(worker.name));
   }
-  *response.mutable_limits() = LimitsToProto(facts_);
+  *response.mutable_limits() = LimitsToProto(facts_, tenant);
   for (const std::string& profile : jobs_.KernelProfiles()) {
     response.add_kernel_profiles(profile);
   }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "reel/v1/server_service.pb.h"
@@ -27,7 +28,8 @@ struct ServerFacts {
   std::string version, revision;
   std::chrono::steady_clock::time_point started;
   RequestRules rules;
-  int max_jobs_per_tenant = 256;
+  std::map<std::string, int> max_jobs;  // of tenants that are configured
+  int max_jobs_of_others = 256;
   // Asked each time: the door opens after the listener that tells of it. Empty: there is none.
   std::function<DoorFacts()> door = nullptr;
 };
@@ -40,7 +42,8 @@ class ServerAnswers {
  public:
   ServerAnswers(const JobService& jobs, ServerFacts facts);
 
-  void FillInfo(v1::GetServerInfoResponse& response) const;
+  // With the limits of the caller's tenant.
+  void FillInfo(v1::GetServerInfoResponse& response, const std::string& tenant) const;
   void FillModels(v1::ListModelsResponse& response) const;
   void FillKernels(v1::ListKernelsResponse& response) const;
   void FillExperiments(v1::ListExperimentsResponse& response) const;

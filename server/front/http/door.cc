@@ -372,7 +372,8 @@ void Door::ChangeModel(const DoorRequest& request, const Exchange& exchange) con
 void Door::Server(const DoorRequest& request, const Exchange& exchange) const {
   const DoorRoute route = request.row->route;
   if (route == DoorRoute::kServer) {
-    ReplyAtOnce<v1::GetServerInfoResponse>(*exchange, [this](auto& to) { answers_.FillInfo(to); });
+    ReplyAtOnce<v1::GetServerInfoResponse>(
+        *exchange, [&](auto& to) { answers_.FillInfo(to, request.principal.tenant); });
   } else if (route == DoorRoute::kModels) {
     ReplyAtOnce<v1::ListModelsResponse>(*exchange, [this](auto& to) { answers_.FillModels(to); });
   } else if (route == DoorRoute::kKernels) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/server_service.h"
 
+#include <string>
 #include <utility>
 
 #include "reel/v1/server_service.pb.h"
@@ -17,11 +18,14 @@ class ServerService final : public CallService {
   ServerService(const CallEnvironment& environment, JobService& jobs, ServerFacts facts)
       : environment_(environment), answers_(jobs, std::move(facts)) {
     Answer<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
-        Method::kGetServerInfo, [this](auto& response) { answers_.FillInfo(response); });
+        Method::kGetServerInfo,
+        [this](auto& response, const std::string& tenant) { answers_.FillInfo(response, tenant); });
     Answer<v1::ListModelsRequest, v1::ListModelsResponse>(
-        Method::kListModels, [this](auto& response) { answers_.FillModels(response); });
+        Method::kListModels,
+        [this](auto& response, const std::string&) { answers_.FillModels(response); });
     Answer<v1::ListKernelsRequest, v1::ListKernelsResponse>(
-        Method::kListKernels, [this](auto& response) { answers_.FillKernels(response); });
+        Method::kListKernels,
+        [this](auto& response, const std::string&) { answers_.FillKernels(response); });
     const auto put_model = [](auto& response, const ServedModel& model) {
       *response.mutable_model() = ModelToProto(model);
     };
@@ -46,9 +50,11 @@ class ServerService final : public CallService {
           *response.mutable_worker() = WorkerToProto(worker, jobs.Running(worker.name));
         });
     Answer<v1::ListExperimentsRequest, v1::ListExperimentsResponse>(
-        Method::kListExperiments, [this](auto& response) { answers_.FillExperiments(response); });
+        Method::kListExperiments,
+        [this](auto& response, const std::string&) { answers_.FillExperiments(response); });
     Answer<v1::GetFleetRequest, v1::GetFleetResponse>(
-        Method::kGetFleet, [this](auto& response) { answers_.FillFleet(response); });
+        Method::kGetFleet,
+        [this](auto& response, const std::string&) { answers_.FillFleet(response); });
     Change<v1::CheckFleetRequest, v1::CheckFleetResponse>(
         Method::kCheckFleet, [&jobs](const auto&, auto done) { jobs.CheckFleet(std::move(done)); },
         [](auto& response, const std::vector<FleetCheck>& checks) {
@@ -57,13 +63,13 @@ class ServerService final : public CallService {
   }
 
  private:
-  // Serves a method whose answer is at hand: `fill(response)` writes it.
+  // Serves a method whose answer is at hand: `fill(response, tenant)` writes it.
   template <typename Request, typename Response, typename Fill>
   void Answer(Method method, Fill fill) {
     Serve<Response>(method, [this, method, fill](Context* context) {
       return ServeUnary<Request, Response>(environment_, context, method,
                                            [fill](const Request&, PendingUnary<Response> pending) {
-                                             fill(pending.response());
+                                             fill(pending.response(), pending.context().tenant());
                                              pending.End(absl::OkStatus());
                                            });
     });

@@ -21,10 +21,14 @@ TEST(ServerAnswers, TellWhatTheServerIs) {
   served.card.name = "testcard";
   served.is_default = true;
   jobs.SetModels({served});
-  const ServerAnswers answers(jobs,
-                              {"1.2.3", "abc", std::chrono::steady_clock::now(), RequestRules()});
+  ServerFacts facts{"1.2.3", "abc", std::chrono::steady_clock::now(), RequestRules()};
+  facts.max_jobs = {{"small", 3}};
+  const ServerAnswers answers(jobs, facts);
   v1::GetServerInfoResponse info;
-  answers.FillInfo(info);
+  answers.FillInfo(info, "small");
+  EXPECT_EQ(info.limits().max_jobs_per_tenant(), 3);
+  info.Clear();
+  answers.FillInfo(info, "another");
   EXPECT_EQ(info.version(), "1.2.3");
   ASSERT_EQ(info.workers_size(), 1);
   EXPECT_EQ(info.workers(0).state(), v1::WORKER_STATE_READY);

@@ -52,7 +52,7 @@ struct DoorSite {
         pump(2, absl::Milliseconds(20)),
         door({*authorizer, calls, jobs},
              {{true, {}, {"https://studio.test"}}, page, {{"sora-2", "lab"}}, streams_per_tenant},
-             {"1.2.3", "abc", std::chrono::steady_clock::now(), RequestRules(), 256}) {
+             {"1.2.3", "abc", std::chrono::steady_clock::now(), RequestRules(), {{"a", 3}}}) {
     auto started =
         DoorServer::Start({"127.0.0.1", 0}, {door, pump, open_calls, calls, observer}, limits);
     EXPECT_TRUE(started.ok()) << started.status();

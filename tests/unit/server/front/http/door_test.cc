@@ -172,6 +172,12 @@ TEST(Door, EveryRouteWantsTheRoleOfItsRpc) {
     const auto result = client.send(request);
     return result ? result->status : -1;
   };
+  const auto most_jobs = [&](const std::string& token) {
+    const auto info = client.Get("/reel/v1/server", {{"Authorization", "Bearer " + token}});
+    return nlohmann::json::parse(info->body)["limits"]["maxJobsPerTenant"];
+  };
+  EXPECT_EQ(most_jobs("u"), 3);
+  EXPECT_EQ(most_jobs("other"), 256);
   for (const DoorRouteRow& row : AllDoorRoutes()) {
     if (!RowOf(row.rpc).role) {
       EXPECT_EQ(status(row, ""), 200) << row.pattern;

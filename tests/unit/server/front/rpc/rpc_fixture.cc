@@ -19,7 +19,8 @@ RpcServer::RpcServer(RpcServerOptions options)
                                     probes,      callers,  options.from_peers};
   video_service = MakeVideoService(environment, jobs, *pump, options.video);
   server_service = MakeServerService(
-      environment, jobs, {"1.2.3", "abc", std::chrono::steady_clock::now(), options.video.rules});
+      environment, jobs,
+      {"1.2.3", "abc", std::chrono::steady_clock::now(), options.video.rules, {{"default", 3}}});
   health_service = MakeHealthService(environment, board);
   GrpcServerOptions server_options;
   server_options.address = options.address;

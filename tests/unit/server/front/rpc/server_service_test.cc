@@ -34,6 +34,7 @@ TEST(ServerService, TellsWhatRuns) {
   EXPECT_EQ(info.workers(0).running(), 1);
   EXPECT_EQ(info.workers(0).restarts(), 2);
   EXPECT_EQ(info.limits().max_prompt_bytes(), 8192);
+  EXPECT_EQ(info.limits().max_jobs_per_tenant(), 3);
   EXPECT_EQ(info.limits().max_timeout().seconds(), 1800);
   EXPECT_EQ(info.limits().max_media_chunk_bytes(), 262'144);
   EXPECT_EQ(info.kernel_profiles_size(), 3);
