@@ -28,7 +28,7 @@ struct ServerFacts {
   std::string version, revision;
   std::chrono::steady_clock::time_point started;
   RequestRules rules;
-  std::map<std::string, int> max_jobs;  // of tenants that are configured
+  std::map<std::string, int> max_jobs = {};  // of tenants that are configured
   int max_jobs_of_others = 256;
   // Asked each time: the door opens after the listener that tells of it. Empty: there is none.
   std::function<DoorFacts()> door = nullptr;
