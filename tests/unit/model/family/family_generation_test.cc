@@ -14,8 +14,8 @@ namespace {
 
 class TwoPasses final : public FamilyGeneration {
  public:
-  explicit TwoPasses(at::Device model_device, GenerationSpec spec = {})
-      : FamilyGeneration(std::move(spec), model_device) {
+  explicit TwoPasses(at::Device model_device, GenerationSpec resolved = {})
+      : FamilyGeneration(std::move(resolved), model_device) {
     x = at::zeros({3, 2}, at::TensorOptions(model_device).dtype(at::kFloat));
     elsewhere = at::zeros({5}, at::kFloat);
   }
